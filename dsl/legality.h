@@ -1,0 +1,24 @@
+// May this schedule be applied to this algorithm? Asked before any compile; Halide accepts much that is not what was meant.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "dsl/algorithm.h"
+#include "dsl/problem.h"
+#include "dsl/schedule.h"
+
+namespace kiln {
+
+struct Illegal {
+  std::size_t directive = 0;  // index into schedule.directives
+  std::string message;        // starts with the directive as text; names the requirement and what would be legal
+};
+
+// The first directive that must not be applied, or nothing. `problem` may be null: checks that need extents are then left out.
+std::optional<Illegal> find_illegal(const Schedule& schedule, const Algorithm& algorithm, const Problem* problem);
+
+// Throws ScheduleError with the message of find_illegal.
+void require_legal(const Schedule& schedule, const Algorithm& algorithm, const Problem* problem);
+
+}  // namespace kiln

@@ -1,0 +1,36 @@
+// From an Algorithm back to a Halide pipeline without a schedule, under canonical names; every lowering starts here, in any process.
+#pragma once
+
+#include <Halide.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dsl/algorithm.h"
+#include "dsl/problem.h"
+
+namespace kiln {
+
+struct Pipeline {
+  Halide::Pipeline pipeline;
+  std::vector<Halide::Argument> arguments;      // the inputs in declaration order, as Pipeline::compile_to_module wants them
+  std::map<std::string, Halide::Func> stages;   // by canonical name; an input's wrapper by "<input>.in"
+  std::vector<std::string> output_stages;
+};
+
+// Reads back `algorithm.pipeline`, drops its schedule, renames. Needs the Halide version that wrote it; throws DataError naming both.
+Pipeline rebuild(const Algorithm& algorithm);
+
+// The same with floats widened to f64: casts to narrower types stay as rounding points, what cannot be widened (reinterpret, unknown
+// extern calls) is computed in its own type. Outputs of a float type become f64; inputs keep their types. Scheduled with the trusted
+// schedule: each stage compute_root, outputs tiled and parallel.
+Pipeline rebuild_reference(const Algorithm& algorithm);
+
+// The author's own schedule, as the generator applied it. Throws ScheduleError with algorithm.own_schedule_absent when there is none.
+Pipeline rebuild_own(const Algorithm& algorithm);
+
+// Sets the problem's extents as estimates, which the shipped autoschedulers follow.
+void set_estimates(Pipeline& pipeline, const Algorithm& algorithm, const Problem& problem);
+
+}  // namespace kiln

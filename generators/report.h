@@ -1,0 +1,36 @@
+// Resources of a candidate: predicted from the lowered program before any machine code, actual from the object that was made.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace kiln::generators {
+
+struct Predicted {
+  double flops = 0;                                        // of one call
+  std::int64_t compulsory_bytes = 0;                       // every argument once
+  std::int64_t parallel_tasks = 1;                         // iterations of the outermost parallel loops
+  std::int64_t peak_intermediate_bytes = 0;                // scratch alive at once, all threads
+  int allocations = 0;                                     // heap allocations in the program text
+  std::map<std::string, std::int64_t> working_set_bytes;   // loop -> bytes touched by one iteration of it, outermost first by "stage.loop"
+  std::map<std::string, std::int64_t> traffic_bytes;       // level ("l1", "l2", "l3") -> bytes that cross into it from below
+  bool operator==(const Predicted&) const = default;
+};
+
+struct Actual {
+  int vector_bits = 0;                    // widest vector register that an arithmetic instruction names
+  std::int64_t loop_stack_loads = 0;      // instructions inside loops that read the stack frame
+  std::int64_t loop_stack_stores = 0;
+  std::int64_t code_bytes = 0;            // text sections
+  std::int64_t stack_frame_bytes = 0;     // the largest frame
+  bool operator==(const Actual&) const = default;
+};
+
+std::string to_json(const Predicted& report);
+std::string to_json(const Actual& report);
+Predicted predicted_from_json(const std::string& text);
+Actual actual_from_json(const std::string& text);
+
+}  // namespace kiln::generators
