@@ -5,16 +5,24 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace kiln::generators {
 
+struct LoopBytes {
+  std::string loop;        // "c.no", "c.update(0).ko": the stage reference and the loop as a schedule names them
+  std::int64_t bytes = 0;
+  bool operator==(const LoopBytes&) const = default;
+};
+
+// Formulas in generators/host/footprint.h and program_summary.h. What could not be evaluated for the problem's extents is absent, never guessed.
 struct Predicted {
-  double flops = 0;                                        // of one call
+  std::optional<double> flops;                             // of one call as scheduled, recomputation included
   std::int64_t compulsory_bytes = 0;                       // every argument once
-  std::int64_t parallel_tasks = 1;                         // iterations of the outermost parallel loops
-  std::int64_t peak_intermediate_bytes = 0;                // scratch alive at once, all threads
+  std::optional<std::int64_t> parallel_tasks;              // iterations of the outermost parallel loops; 1 when there are none
+  std::optional<std::int64_t> peak_intermediate_bytes;     // scratch alive at once, all threads
   int allocations = 0;                                     // heap allocations in the program text
-  std::map<std::string, std::int64_t> working_set_bytes;   // loop -> bytes touched by one iteration of it, outermost first by "stage.loop"
+  std::vector<LoopBytes> working_sets;                     // cache lines touched by one iteration of each loop; text order, outermost first
   std::map<std::string, std::int64_t> traffic_bytes;       // level ("l1", "l2", "l3") -> bytes that cross into it from below
   bool operator==(const Predicted&) const = default;
 };

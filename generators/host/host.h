@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "dsl/algorithm.h"
 #include "dsl/device.h"
@@ -32,6 +33,9 @@ Device probe_cpu();
 // An unscheduled build is an empty Schedule. Opaque schedules (own_schedule, autoschedule) are handled too; autoschedule follows the problem's
 // extents as estimates and may take long or much memory: the caller caps both.
 Build build(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Device& device, Isa isa = Isa::native);
+
+// What an autoschedule() may name: the autoschedulers that lie beside libHalide, sorted ("Adams2019", "Mullapudi2016").
+std::vector<std::string> available_autoschedulers();
 
 // The oracle: floats widened to f64, trusted schedule, strict_float. Float outputs are f64. Throws Error when it cannot be built.
 Artifact build_reference(const Algorithm& algorithm, const Device& device);
