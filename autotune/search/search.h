@@ -1,0 +1,71 @@
+// Proposes points of a space, one at a time, and learns from what became of them. Same seed and same outcomes: same proposals.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schedules/space.h"
+
+namespace kiln::autotune {
+
+// Why a point was proposed. Points of phase `random` are uniform draws, so their outcomes say what random search would have found.
+enum class Phase : std::uint8_t { seed, exhaustive, random, local, restart };
+std::string_view print(Phase phase);
+std::optional<Phase> parse_phase(std::string_view text);
+
+struct Proposal {
+  schedules::Point point;
+  Phase phase = Phase::seed;
+};
+
+// The time divided by the baseline's of the same race: lower is better. Nothing: the candidate was rejected, whatever the reason.
+using Outcome = std::optional<double>;
+
+// What became of an earlier proposal, as the store remembers it.
+struct Trial {
+  schedules::Point point;
+  Phase phase = Phase::seed;
+  Outcome outcome;
+};
+
+struct SearchPlan {
+  std::uint64_t seed = 0;
+  // How many trials the budget is expected to allow; decides whether the space is exhausted and how long the random phase is.
+  std::uint64_t expected_trials = 100;
+  double random_share = 0.2;
+};
+
+class Search {
+ public:
+  virtual ~Search() = default;
+
+  // The next point, never one proposed or observed before; nothing when the whole space was proposed. May be called again before earlier
+  // proposals were observed.
+  virtual std::optional<Proposal> propose() = 0;
+
+  // What became of a proposed point.
+  virtual void observe(const schedules::Point& point, Outcome outcome) = 0;
+
+  // Takes over what earlier runs did, before the first proposal: their points are not proposed again and their phases count.
+  virtual void resume(const std::vector<Trial>& past) = 0;
+
+  // Everything observed, in order of proposal (past trials first).
+  virtual std::vector<Trial> trials() const = 0;
+};
+
+// Seeds first; then the whole space in random order when it has at most expected_trials points; otherwise random_share of the trials at random,
+// then local search: three climbers start from the best points, move to better one-knob neighbours, and start anew where none is left.
+std::unique_ptr<Search> make_search(schedules::Space space, const SearchPlan& plan);
+
+// Seeds, then uniform draws only: the yardstick.
+std::unique_ptr<Search> make_random_search(schedules::Space space, const SearchPlan& plan);
+
+// The expected smallest of n values drawn from `values` without replacement, exactly; 1 ≤ n ≤ values.size(). A failed candidate enters as
+// what its user would get instead: ratio 1, the baseline.
+double expected_best_of(std::size_t n, std::vector<double> values);
+
+}  // namespace kiln::autotune
