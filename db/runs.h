@@ -1,0 +1,76 @@
+// Runs: one invocation of the tuner on one device under one protocol, who it was, whether it still lives, and what disturbed it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/store.h"
+
+namespace kiln::db {
+
+// The process that writes a run: told apart from a later one with the same number by its start, its boot and its PID namespace.
+struct Process {
+  std::int64_t pid = 0;
+  std::string started;  // "<boot id>/<pid namespace>/<start in clock ticks since boot>"
+};
+Process this_process();
+
+enum class Liveness { alive, dead, elsewhere };  // elsewhere: another boot's or container's, which cannot be asked
+Liveness liveness(const Process& process);
+
+struct RunRow {
+  std::string uuid;               // empty: record_run makes one
+  DeviceId device{};
+  ToolchainId toolchain{};
+  ProtocolId protocol{};
+  std::string kiln_git, driver;   // may be empty
+  Process process;
+  std::int64_t seed = 0;
+  std::optional<double> budget_s;
+  std::string options = "{}";     // JSON: the command line as understood
+};
+
+struct StoredRun {
+  RunId id{};
+  RunRow row;
+  std::string origin;             // own · foreign
+  std::string state;              // running · done · interrupted · failed
+  std::string started, heartbeat;
+  std::optional<std::string> ended;
+};
+
+RunId begin_run(Store& store, const RunRow& row);
+void heartbeat(Store& store, RunId run);                            // at least every 30 s: others judge a run elsewhere by it
+void end_run(Store& store, RunId run, const std::string& state);    // done · interrupted · failed
+StoredRun run(Store& store, RunId id);
+std::optional<RunId> find_run(Store& store, const std::string& uuid_prefix);  // UsageError when ambiguous
+std::vector<RunId> runs(Store& store);                              // newest first
+
+// Whatever changes how results are read: contended, throttled, worker replaced, device lost, resumed.
+void record_event(Store& store, RunId run, const std::string& kind, const std::string& detail);
+struct EventRow {
+  std::string at, kind, detail;
+};
+std::vector<EventRow> events(Store& store, RunId run);
+
+// Called at the start of a run. Runs whose process is dead (or elsewhere and silent for two minutes) become `interrupted`; of their
+// trials, `planned` ones are dropped, `running` ones become `suspect` at their first attempt, and at the second are done: worker_crash.
+struct Recovery {
+  int interrupted_runs = 0;
+  int suspects = 0;
+  int crashed = 0;
+};
+Recovery recover(Store& store, const std::function<Liveness(const Process&)>& is_alive = liveness);
+
+// The A/A test: relative differences below p95_relative cannot be seen.
+struct NoiseFloor {
+  std::string at;                  // filled by the store when recorded
+  double p95_relative = 0;
+  std::optional<double> load, steal;
+};
+void record_noise_floor(Store& store, RunId run, const NoiseFloor& floor);
+std::vector<NoiseFloor> noise_floors(Store& store, RunId run);
+
+}  // namespace kiln::db
