@@ -1,0 +1,39 @@
+// What this machine is and in what state: asked of a probe process, which lives for a fraction of a second.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "autotune/process/child.h"
+#include "dsl/device.h"
+
+namespace kiln::autotune {
+
+// What can move times without moving the device's identity; stored with the run.
+struct Conditions {
+  std::string governor;                   // "performance"; empty where the system does not say
+  std::optional<bool> boost, smt;         // nothing where the system does not say
+  int aslr = -1;                          // /proc/sys/kernel/randomize_va_space; -1: unreadable
+  double load_1min = 0;
+  double steal_share = 0;                 // of processor time since boot: taken by other guests of the host
+  bool operator==(const Conditions&) const = default;
+};
+
+struct Probe {
+  Device device;
+  Conditions conditions;
+};
+
+// Throws EnvironmentError when the probe process cannot start, dies or does not answer in 20 s.
+Probe probe(Launch launch = {});
+
+// Reads /proc and /sys; for the probe process and the measuring worker.
+Conditions read_conditions();
+
+// The words of one line that parses back: "governor=performance boost=1 smt=- aslr=2 load=0.42 steal=0.0012".
+std::string print(const Conditions& conditions);
+
+Json to_json(const Probe& probe);
+Probe probe_from_json(const Json& json);
+
+}  // namespace kiln::autotune
