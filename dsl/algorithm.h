@@ -45,7 +45,7 @@ struct Argument {
 };
 
 struct ReductionVariable {
-  std::string name;  // "r.x"
+  std::string name;  // "r.x"; of a one-dimensional RDom its name alone, "k", unless a pure loop of the stage has it
   ExpressionPtr min, extent;
 };
 
@@ -94,7 +94,7 @@ struct Algorithm {
   bool is_output(const std::string& stage) const;
 };
 
-// The canonical text: generator name, stages, contract. No extents, estimates, schedule or paths. Two processes print the same bytes.
+// The canonical text: generator name, contract, GeneratorParams, arguments, stages. No extents, estimates, schedule or paths. Two processes print the same bytes.
 std::string print(const Algorithm& algorithm);
 Digest digest(const Algorithm& algorithm);  // of that text, kind "algorithm"
 
@@ -102,7 +102,7 @@ Digest digest(const Algorithm& algorithm);  // of that text, kind "algorithm"
 std::string to_json(const Algorithm& algorithm);
 Algorithm algorithm_from_json(const std::string& json);
 
-// Names of the stages that `stage` (any of its definitions) loads, each once, in order of first use.
+// Names of the other stages that `stage` (any of its definitions) loads, each once, in order of first use. An input's wrapper has none.
 std::vector<std::string> producers_of(const Stage& stage);
 
 }  // namespace kiln

@@ -21,7 +21,8 @@ enum class Op : std::uint8_t {
   reduction,    // name: a reduction variable of the update it stands in, as in "r.x"
   parameter,    // name: a scalar input
   extent,       // name: "A.extent.0", "A.min.1", "A.stride.1": a property of a buffer argument known at the call
-  load,         // name: a stage; component: which value of a Tuple; args: the indices, innermost first
+  load,         // name: a stage, in an input's wrapper the argument, or `name@digest` for a buffer that the generator holds;
+                // component: which value of a Tuple; args: the indices, innermost first
   cast,         // args[0] converted to type
   reinterpret,  // args[0]'s bits read as type
   add, sub, mul, div, mod, min, max,
@@ -46,6 +47,7 @@ struct Expression {
 bool equal(const Expression& a, const Expression& b);
 
 // A prefix form that parses back to an equal tree: `(add f32 (load f32 c 0 n m) (load f32 bias.in 0 n))`.
+// A bare word is a loop, a bare integer an i32 constant; everything else is `(operation type fields… arguments…)`.
 std::string print(const Expression& expression);
 ExpressionPtr parse_expression(std::string_view text);  // throws DataError with the position: this form comes from the store, not from users
 

@@ -19,7 +19,11 @@ struct Pipeline {
   std::vector<std::string> output_stages;
 };
 
-// Reads back `algorithm.pipeline`, drops its schedule, renames. Needs the Halide version that wrote it; throws DataError naming both.
+// What Halide calls a stage or loop of a rebuilt pipeline: it forbids `.` and dislikes `#`, so `blur#2` is `blur$2`, `A.in` is `A$in`, `r.x` is
+// `r$x`. A pure loop's name is itself. Halide's own suffixes match: RVar("r$x") finds the loop of `r.x`.
+std::string halide_name(const std::string& canonical);
+
+// Reads back `algorithm.pipeline`, drops its schedule and what it asks of its buffers' shapes, renames. Needs the Halide version that wrote it; throws DataError naming both.
 Pipeline rebuild(const Algorithm& algorithm);
 
 // The same with floats widened to f64: casts to narrower types stay as rounding points, what cannot be widened (reinterpret, unknown
