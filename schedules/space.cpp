@@ -1,1 +1,224 @@
-// Written next.
+#include "schedules/space.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "dsl/error.h"
+#include "schedules/census.h"
+
+namespace kiln::schedules {
+namespace {
+
+bool is_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '+';
+  });
+}
+
+std::string listed(const std::vector<KnobValue>& values) {
+  std::string text;
+  for (const KnobValue& value : values) text += (text.empty() ? "" : ", ") + print(value);
+  return text;
+}
+
+std::optional<std::uint16_t> find_value(const KnobDeclaration& knob, const std::string& text) {
+  for (std::size_t v = 0; v < knob.values.size(); ++v) {
+    if (print(knob.values[v]) == text) return static_cast<std::uint16_t>(v);
+  }
+  return std::nullopt;
+}
+
+// The value of a number knob that is nearest to `wish`; of two equally near ones the smaller.
+std::uint16_t nearest_value(const KnobDeclaration& knob, std::int64_t wish) {
+  const auto key = [&](std::size_t v) {
+    const std::int64_t value = std::get<std::int64_t>(knob.values[v]);
+    return std::pair(std::abs(value - wish), value);
+  };
+  std::size_t best = 0;
+  for (std::size_t v = 1; v < knob.values.size(); ++v) {
+    if (key(v) < key(best)) best = v;
+  }
+  return static_cast<std::uint16_t>(best);
+}
+
+std::string names(const std::vector<KnobDeclaration>& knobs) {
+  std::string text;
+  for (const KnobDeclaration& knob : knobs) text += (text.empty() ? "" : ", ") + knob.name;
+  return text;
+}
+
+}  // namespace
+
+Space::Space(std::string name) : name_(std::move(name)), knobs_(std::make_shared<std::vector<KnobDeclaration>>()) {}
+
+Knob Space::knob(const std::string& name, const std::vector<std::int64_t>& values) {
+  return {declare(name, std::vector<KnobValue>(values.begin(), values.end()))};
+}
+
+WordKnob Space::words(const std::string& name, const std::vector<std::string>& values) {
+  for (const std::string& word : values) {
+    if (!is_word(word)) throw UsageError("space `" + name_ + "`: knob `" + name + "` has the word `" + word + "`; a word is letters, digits, _ - + and .");
+  }
+  return {declare(name, std::vector<KnobValue>(values.begin(), values.end()))};
+}
+
+std::size_t Space::declare(const std::string& name, std::vector<KnobValue> values) {
+  const std::string where = "space `" + name_ + "`: knob `" + name + "`";
+  if (!is_word(name)) throw UsageError(where + " has a name that its text form cannot carry; a name is letters, digits, _ - + and .");
+  if (values.empty()) throw UsageError(where + " has no values; it needs at least one");
+  if (values.size() > UINT16_MAX) throw UsageError(where + " has " + std::to_string(values.size()) + " values; the most is 65535");
+  if (std::set<KnobValue>(values.begin(), values.end()).size() != values.size()) throw UsageError(where + " has a value twice: " + listed(values));
+  for (const KnobDeclaration& other : *knobs_) {
+    if (other.name == name) throw UsageError(where + " is declared twice");
+  }
+  KILN_CHECK(seeds_.empty() && !census_, where + " is declared after points were made");
+  auto extended = std::make_shared<std::vector<KnobDeclaration>>(*knobs_);
+  extended->push_back({name, std::move(values)});
+  knobs_ = std::move(extended);
+  return knobs_->size() - 1;
+}
+
+void Space::add(Constraint constraint) {
+  KILN_CHECK(seeds_.empty(), "space " + name_ + ": a constraint is added after the first seed");
+  constraints_.push_back(std::move(constraint));
+  census_.reset();
+}
+
+bool Space::seed(const std::map<std::string, KnobValue>& wish, const std::string& origin) {
+  Point::Choice choice(knobs_->size(), 0);
+  for (const auto& [name, value] : wish) {
+    const auto knob = std::find_if(knobs_->begin(), knobs_->end(), [&](const KnobDeclaration& k) { return k.name == name; });
+    if (knob == knobs_->end()) throw UsageError("space `" + name_ + "`: a seed sets knob `" + name + "`; there are " + names(*knobs_));
+    std::optional<std::uint16_t> chosen = find_value(*knob, print(value));
+    if (!chosen && std::holds_alternative<std::int64_t>(value) && std::holds_alternative<std::int64_t>(knob->values[0])) {
+      chosen = nearest_value(*knob, std::get<std::int64_t>(value));
+    }
+    if (!chosen) throw UsageError("space `" + name_ + "`: a seed sets `" + name + "=" + print(value) + "`; values are " + listed(knob->values));
+    choice[static_cast<std::size_t>(knob - knobs_->begin())] = *chosen;
+  }
+  const Point seeded = point(std::move(choice));
+  const bool known = std::any_of(seeds_.begin(), seeds_.end(), [&](const Seed& seed) { return seed.point == seeded; });
+  if (known || !is_valid(seeded)) return false;
+  seeds_.push_back({seeded, origin});
+  return true;
+}
+
+Schedule Space::schedule(const Point& point) const {
+  KILN_CHECK(schedule_ != nullptr, "space " + name_ + " has no schedule_as");
+  return schedule_(point);
+}
+
+const Census& Space::census() const {
+  if (!census_) census_ = std::make_shared<const Census>(*this);
+  return *census_;
+}
+
+std::optional<std::uint64_t> Space::count() const {
+  const long double count = census().count();
+  if (count >= 9223372036854775808.0L) return std::nullopt;
+  return static_cast<std::uint64_t>(count);
+}
+
+double Space::approximate_count() const { return static_cast<double>(census().count()); }
+
+std::vector<double> Space::drops() const { return {census().drops().begin(), census().drops().end()}; }
+
+std::optional<std::string> Space::unsatisfiable() const { return census().unsatisfiable(); }
+
+Point Space::sample(Random& random) const {
+  KILN_CHECK(!unsatisfiable(), "a sample of an empty space: " + *unsatisfiable());
+  return point(census().sample(random));
+}
+
+Point Space::unrank(std::uint64_t rank) const {
+  KILN_CHECK(count() && rank < *count(), "space " + name_ + " has no point of rank " + std::to_string(rank));
+  return point(census().unrank(rank));
+}
+
+std::uint64_t Space::rank(const Point& valid_point) const {
+  KILN_CHECK(count().has_value(), "space " + name_ + " is too large for ranks");
+  return census().rank(valid_point.choice());
+}
+
+std::vector<Point> Space::neighbours(const Point& from) const {
+  std::vector<Point> result;
+  Point::Choice choice = from.choice();
+  for (std::size_t k = 0; k < knobs_->size(); ++k) {
+    const std::uint16_t own = choice[k];
+    for (std::uint16_t v = 0; v < (*knobs_)[k].values.size(); ++v) {
+      if (v == own) continue;
+      choice[k] = v;
+      Point near = point(choice);
+      if (is_valid(near)) result.push_back(std::move(near));
+    }
+    choice[k] = own;
+  }
+  return result;
+}
+
+std::optional<std::string> Space::first_violated(const Point& point) const {
+  for (const ConstraintKind kind : {ConstraintKind::requirement, ConstraintKind::limit}) {
+    for (const Constraint& constraint : constraints_) {
+      if (constraint.kind != kind || constraint.holds(point)) continue;
+      if (kind == ConstraintKind::requirement) return constraint.reason;
+      return constraint.reason + ": " + std::to_string(constraint.asked(point)) + " asked, at most " + std::to_string(constraint.allowed);
+    }
+  }
+  return std::nullopt;
+}
+
+Point Space::parse(std::string_view text) const {
+  std::vector<std::optional<std::uint16_t>> chosen(knobs_->size());
+  const std::string where = "point of space `" + name_ + "`: ";
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == ' ') {
+      ++at;
+      continue;
+    }
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string item(text.substr(at, end - at));
+    at = end;
+    const std::size_t equals = item.find('=');
+    if (equals == std::string::npos) throw UsageError(where + "`" + item + "` is no knob=value");
+    const std::string name = item.substr(0, equals), value = item.substr(equals + 1);
+    std::size_t k = 0;
+    while (k < knobs_->size() && (*knobs_)[k].name != name) ++k;
+    if (k == knobs_->size()) throw UsageError(where + "no knob `" + name + "`; there are " + names(*knobs_));
+    if (chosen[k]) throw UsageError(where + "knob `" + name + "` is set twice");
+    chosen[k] = find_value((*knobs_)[k], value);
+    if (!chosen[k]) throw UsageError(where + "knob `" + name + "` has no value `" + value + "`; values are " + listed((*knobs_)[k].values));
+  }
+  Point::Choice choice;
+  for (std::size_t k = 0; k < knobs_->size(); ++k) {
+    if (!chosen[k]) throw UsageError(where + "knob `" + (*knobs_)[k].name + "` is not set; values are " + listed((*knobs_)[k].values));
+    choice.push_back(*chosen[k]);
+  }
+  return point(std::move(choice));
+}
+
+Digest Space::digest() const {
+  constexpr std::uint64_t kMostAnswers = 65'536;
+  std::string text = "space " + name_ + "\n";
+  for (const KnobDeclaration& knob : *knobs_) text += "knob " + knob.name + " " + listed(knob.values) + "\n";
+  for (const Constraint& constraint : constraints_) {
+    text += (constraint.kind == ConstraintKind::limit ? "limit " : "require ") + constraint.reason + "\n";
+    std::uint64_t combinations = 1;
+    for (const std::size_t k : constraint.knobs) combinations = std::min(kMostAnswers + 1, combinations * (*knobs_)[k].values.size());
+    Random random(0);
+    for (std::uint64_t i = 0; i < std::min(combinations, kMostAnswers); ++i) {
+      Point::Choice choice(knobs_->size(), 0);
+      std::uint64_t left = i;
+      for (const std::size_t k : constraint.knobs) {
+        const std::uint64_t values = (*knobs_)[k].values.size();
+        choice[k] = static_cast<std::uint16_t>(combinations > kMostAnswers ? random.below(values) : left % values);
+        left /= values;
+      }
+      text += constraint.holds(point(std::move(choice))) ? '1' : '0';
+    }
+    text += '\n';
+  }
+  return kiln::digest("space", text);
+}
+
+}  // namespace kiln::schedules

@@ -77,7 +77,7 @@ class Space {
   double approximate_count() const;
 
   // Of the product of all values, how many points each constraint removed, in order of `constraints()`. A point that breaks several counts for
-  // the one asked first. Together with the count they are the product.
+  // the one asked first while descending. Together with the count they are the product.
   std::vector<double> drops() const;
 
   // Nothing when there are points; else which knob ran out of values and the constraint that removed the last one.
