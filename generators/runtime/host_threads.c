@@ -1,0 +1,286 @@
+/* Parallel loops of Halide's objects: a pool whose workers take iterations from a fixed table of open loops without locks. The caller of a loop
+   always works on it too, so a loop inside a loop, or a pool busy with other callers, never waits for a free worker. */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "generators/runtime/host.h"
+
+typedef int (*kiln_task)(void* user_context, int index, uint8_t* closure);
+
+enum {
+  kErrorBytes = 512,
+  kLoopCount = 64,       /* loops open at once; one more runs in its caller alone */
+  kMaxWorkers = 1023,
+  kPausesPerClock = 32,  /* pauses between two looks at the clock */
+};
+static const int64_t kSpinNs = 50000; /* waiting this long awake saves a wake-up (5-50 us) when loops follow each other closely */
+
+/* The state of a slot: how many workers are inside, and two flags. */
+enum { kOpen = 1u << 30, kCallerSleeps = 1u << 29, kInsideMask = kCallerSleeps - 1 };
+
+/* One open loop. Everything but the atomics is written by its caller before `state` opens and read by workers inside. */
+typedef struct {
+  _Alignas(64) atomic_uint state;
+  atomic_int next;   /* the next iteration nobody has taken, from 0 */
+  atomic_int error;  /* the first failure's code */
+  int min, count;
+  kiln_task task;
+  void* user_context;
+  uint8_t* closure;
+  char text[kErrorBytes]; /* written by whoever set `error` */
+} loop_slot;
+
+static struct {
+  loop_slot loops[kLoopCount];
+  _Alignas(64) _Atomic uint64_t taken; /* slots that some caller owns */
+  _Alignas(64) _Atomic uint64_t ready; /* slots with iterations left to take: what an idle worker watches */
+  _Alignas(64) atomic_int sleepers;
+  atomic_bool stopping;
+  pthread_mutex_t mutex; /* for going to sleep and waking up only */
+  pthread_cond_t work, done;
+  pthread_t workers[kMaxWorkers];
+  int worker_count;
+  bool running;
+  kiln_parallel_for application_loop; /* instead of the pool */
+  void* application_user;
+} pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+
+static int64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void keep_error(loop_slot* loop, int code) {
+  int none = 0;
+  if (atomic_compare_exchange_strong(&loop->error, &none, code)) {
+    const char* text = kiln_host_error_code() == code ? kiln_host_error_text() : "";
+    strncpy(loop->text, text, kErrorBytes - 1);
+  }
+}
+
+/* Takes iterations until none is left or one has failed. */
+static void work_on(loop_slot* loop) {
+  for (;;) {
+    const int i = atomic_fetch_add_explicit(&loop->next, 1, memory_order_relaxed);
+    if (i >= loop->count) return;
+    const int code = loop->task(loop->user_context, loop->min + i, loop->closure);
+    if (code != 0) {
+      keep_error(loop, code);
+      atomic_store(&loop->next, loop->count); /* the rest of a failed loop is not wanted */
+      return;
+    }
+  }
+}
+
+static void leave(loop_slot* loop) {
+  const unsigned before = atomic_fetch_sub(&loop->state, 1);
+  if (before != (kCallerSleeps | 1u)) return;
+  pthread_mutex_lock(&pool.mutex); /* from here on `loop` may belong to someone else */
+  pthread_cond_broadcast(&pool.done);
+  pthread_mutex_unlock(&pool.mutex);
+}
+
+static bool enter(loop_slot* loop) {
+  unsigned state = atomic_load(&loop->state);
+  while (state & kOpen) {
+    if (atomic_compare_exchange_weak(&loop->state, &state, state + 1)) return true;
+  }
+  return false;
+}
+
+/* One round over the loops that want workers. */
+static void help_open_loops(void) {
+  uint64_t ready = atomic_load(&pool.ready);
+  while (ready != 0) {
+    const int i = __builtin_ctzll(ready);
+    ready &= ready - 1;
+    loop_slot* loop = &pool.loops[i];
+    if (!enter(loop)) continue;
+    work_on(loop);
+    atomic_fetch_and(&pool.ready, ~(UINT64_C(1) << i)); /* still inside, so the slot is still this loop's */
+    leave(loop);
+  }
+}
+
+static void sleep_until_work(void) {
+  pthread_mutex_lock(&pool.mutex);
+  atomic_fetch_add(&pool.sleepers, 1);
+  while (atomic_load(&pool.ready) == 0 && !atomic_load(&pool.stopping)) pthread_cond_wait(&pool.work, &pool.mutex);
+  atomic_fetch_sub(&pool.sleepers, 1);
+  pthread_mutex_unlock(&pool.mutex);
+}
+
+static void* worker_main(void* unused) {
+  int64_t idle_since = now_ns();
+  while (!atomic_load(&pool.stopping)) {
+    if (atomic_load(&pool.ready) != 0) {
+      help_open_loops();
+      idle_since = now_ns();
+    } else if (now_ns() - idle_since > kSpinNs) {
+      sleep_until_work();
+      idle_since = now_ns();
+    }
+    for (int i = 0; i < kPausesPerClock && atomic_load_explicit(&pool.ready, memory_order_relaxed) == 0; ++i) __builtin_ia32_pause();
+  }
+  return unused;
+}
+
+static void wake(int wanted) {
+  if (atomic_load(&pool.sleepers) == 0) return;
+  pthread_mutex_lock(&pool.mutex);
+  if (wanted >= atomic_load(&pool.sleepers)) {
+    pthread_cond_broadcast(&pool.work);
+  } else {
+    for (int i = 0; i < wanted; ++i) pthread_cond_signal(&pool.work);
+  }
+  pthread_mutex_unlock(&pool.mutex);
+}
+
+/* The index of a slot that is ours now, or -1. */
+static int take_slot(void) {
+  uint64_t taken = atomic_load(&pool.taken);
+  while (~taken != 0) {
+    const int i = __builtin_ctzll(~taken);
+    if (atomic_compare_exchange_weak(&pool.taken, &taken, taken | UINT64_C(1) << i)) return i;
+  }
+  return -1;
+}
+
+/* Waits for the workers that still run an iteration: awake at first, since most are about to end. */
+static void wait_until_empty(loop_slot* loop) {
+  const int64_t start = now_ns();
+  do {
+    for (int i = 0; i < kPausesPerClock; ++i) {
+      if ((atomic_load(&loop->state) & kInsideMask) == 0) return;
+      __builtin_ia32_pause();
+    }
+  } while (now_ns() - start < kSpinNs);
+  pthread_mutex_lock(&pool.mutex);
+  atomic_fetch_or(&loop->state, kCallerSleeps);
+  while ((atomic_load(&loop->state) & kInsideMask) != 0) pthread_cond_wait(&pool.done, &pool.mutex);
+  pthread_mutex_unlock(&pool.mutex);
+}
+
+static int run_alone(void* user_context, kiln_task task, int min, int count, uint8_t* closure) {
+  for (int i = 0; i < count; ++i) {
+    const int code = task(user_context, min + i, closure);
+    if (code != 0) return code;
+  }
+  return 0;
+}
+
+static void fill(loop_slot* loop, void* user_context, kiln_task task, int min, int count, uint8_t* closure) {
+  loop->task = task;
+  loop->user_context = user_context;
+  loop->min = min;
+  loop->count = count;
+  loop->closure = closure;
+  loop->text[0] = 0;
+  atomic_store_explicit(&loop->next, 0, memory_order_relaxed);
+  atomic_store_explicit(&loop->error, 0, memory_order_relaxed);
+}
+
+/* The loop's code; its text becomes this thread's. */
+static int outcome(loop_slot* loop) {
+  const int code = atomic_load(&loop->error);
+  return code == 0 ? 0 : kiln_host_fail(code, "%s", loop->text);
+}
+
+static int run_in_pool(void* user_context, kiln_task task, int min, int count, uint8_t* closure) {
+  const int index = take_slot();
+  if (index < 0) return run_alone(user_context, task, min, count, closure);
+  loop_slot* loop = &pool.loops[index];
+  const uint64_t bit = UINT64_C(1) << index;
+  fill(loop, user_context, task, min, count, closure);
+  atomic_store(&loop->state, kOpen);
+  atomic_fetch_or(&pool.ready, bit);
+  wake(count - 1);
+  work_on(loop);
+  atomic_fetch_and(&pool.ready, ~bit);
+  if (atomic_fetch_and(&loop->state, ~kOpen) != kOpen) wait_until_empty(loop);
+  atomic_store(&loop->state, 0);
+  const int code = outcome(loop);
+  atomic_fetch_and(&pool.taken, ~bit);
+  return code;
+}
+
+static int run_one_of(void* argument, int index) {
+  loop_slot* loop = argument;
+  const int code = loop->task(loop->user_context, loop->min + index, loop->closure);
+  if (code != 0) keep_error(loop, code);
+  return code;
+}
+
+static int run_in_application(void* user_context, kiln_task task, int min, int count, uint8_t* closure) {
+  loop_slot loop;
+  memset(&loop, 0, sizeof loop);
+  fill(&loop, user_context, task, min, count, closure);
+  const int code = pool.application_loop(pool.application_user, count, run_one_of, &loop);
+  const int kept = outcome(&loop);
+  if (kept == 0 && code != 0) return kiln_host_fail(code, "the application's parallel loop over %d iterations returned %d", count, code);
+  return kept;
+}
+
+int halide_do_par_for(void* user_context, kiln_task task, int min, int count, uint8_t* closure) {
+  if (count <= 0) return 0;
+  if (count > 1 && pool.application_loop) return run_in_application(user_context, task, min, count, closure);
+  if (count > 1 && pool.worker_count > 0) return run_in_pool(user_context, task, min, count, closure);
+  return run_alone(user_context, task, min, count, closure);
+}
+
+/* Workers must not run the application's signal handlers: they inherit this mask. */
+static int start_worker(pthread_t* worker) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int failed = pthread_create(worker, NULL, worker_main, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return failed;
+}
+
+int kiln_host_start(int threads) {
+  if (pool.running) return kiln_host_fail(KILN_HOST_RUNNING, "the thread pool is already running with %d threads", kiln_host_threads());
+  if (threads < 1 || threads > kMaxWorkers + 1) {
+    return kiln_host_fail(KILN_HOST_NO_THREAD, "%d threads asked for; 1 to %d are possible", threads, kMaxWorkers + 1);
+  }
+  pool.running = true;
+  for (int i = 0; i + 1 < threads; ++i) {
+    if (start_worker(&pool.workers[i]) != 0) {
+      kiln_host_stop();
+      return kiln_host_fail(KILN_HOST_NO_THREAD, "%d threads asked for; the system refused thread %d", threads, i + 2);
+    }
+    pool.worker_count = i + 1;
+  }
+  return KILN_HOST_OK;
+}
+
+int kiln_host_start_with(kiln_parallel_for loop, void* user) {
+  if (pool.running) return kiln_host_fail(KILN_HOST_RUNNING, "the thread pool is already running with %d threads", kiln_host_threads());
+  pool.running = true;
+  pool.application_loop = loop;
+  pool.application_user = user;
+  return KILN_HOST_OK;
+}
+
+void kiln_host_stop(void) {
+  pthread_mutex_lock(&pool.mutex);
+  atomic_store(&pool.stopping, true);
+  pthread_cond_broadcast(&pool.work);
+  pthread_mutex_unlock(&pool.mutex);
+  for (int i = 0; i < pool.worker_count; ++i) pthread_join(pool.workers[i], NULL);
+  pool.worker_count = 0;
+  atomic_store(&pool.stopping, false);
+  pool.application_loop = NULL;
+  pool.application_user = NULL;
+  pool.running = false;
+  kiln_host_trim_scratch();
+}
+
+int kiln_host_threads(void) { return pool.application_loop ? 0 : pool.worker_count + 1; }

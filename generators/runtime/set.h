@@ -1,0 +1,182 @@
+/* What every kernel set does: check a call, choose the variant that serves it, run it, count it. A set is constant tables (written by
+   generators/package) over the functions declared here; a package keeps all of these names local to itself. */
+#ifndef KILN_RUNTIME_SET_H
+#define KILN_RUNTIME_SET_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "generators/runtime/dlpack_view.h"
+#include "generators/runtime/halide_abi.h"
+#include "generators/runtime/host.h"
+
+/* Raised when a set built before could not be called as before. */
+enum { KILN_SET_ABI = 1 };
+
+/* Append-only; the numbers are in every application. The codes that only CUDA sets return keep their places. */
+enum {
+  KILN_ERR_NULL_ARG = -1, KILN_ERR_RANK = -2, KILN_ERR_DTYPE = -3, KILN_ERR_DEVICE = -4, KILN_ERR_DEVICE_MIX = -5, KILN_ERR_SHAPE = -6,
+  KILN_ERR_STRIDE = -7, KILN_ERR_ALIGN = -8, KILN_ERR_BYTE_OFFSET = -9, KILN_ERR_ALIAS = -10, KILN_ERR_RANGE = -11, KILN_ERR_NO_VARIANT = -12,
+  KILN_ERR_NO_IMAGE = -13, KILN_ERR_WORKSPACE = -14, KILN_ERR_CAPTURE = -15, KILN_ERR_STALE_PLAN = -16, KILN_ERR_ABI = -17,
+  KILN_ERR_DRIVER = -18, KILN_ERR_CANCELLED = -19, KILN_ERR_NOT_LOADED = -20, KILN_ERR_THREADS = -21, KILN_ERR_KERNEL = -22, KILN_ERR_FILE = -23
+};
+
+enum { KILN_TIER_EXACT = 1, KILN_TIER_BUCKET = 2, KILN_TIER_GENERIC = 3 };
+enum { KILN_FALLBACK_WARN_ONCE = 0, KILN_FALLBACK_ALLOW = 1, KILN_FALLBACK_ERROR = 2 };
+
+/* Limits of one entry, so that a plan is a POD of 1 KiB. generators/package refuses what exceeds them. */
+enum { KILN_MAX_ARGUMENTS = 16, KILN_MAX_DIMENSIONS = 56, KILN_MAX_SYMBOLS = 32, KILN_PLAN_BYTES = 1024 };
+
+/* Counters: shapes that one entry keeps apart, and the slots of its open hash table (twice as many, so that probing stays short). */
+enum { KILN_CALL_SHAPES = 1024, KILN_CALL_SLOTS = 2048 };
+
+typedef struct {
+  const char* name;
+  uint8_t is_output, is_scalar;
+  uint8_t type_code, type_bits; /* as Halide numbers them */
+  int32_t rank;
+  int32_t unit_dimension;  /* the dimension (Halide's) whose stride must be 1 */
+  int32_t first_dimension; /* where its dimensions begin in a plan */
+} kiln_argument;
+
+/* One dimension of one argument, as Halide counts: 0 is the innermost. */
+typedef struct {
+  int32_t argument, dimension;
+} kiln_axis;
+
+typedef struct {
+  const char* name;
+  const kiln_axis* axes;
+  int32_t axis_count;
+} kiln_symbol;
+
+/* The extent of a symbol lies in [least, most]. */
+typedef struct {
+  int32_t symbol;
+  int64_t least, most;
+} kiln_extent_guard;
+
+typedef struct {
+  kiln_kernel kernel;
+  int32_t tier;
+  uint64_t features; /* KILN_CPU_… bits that the object's instructions need */
+  const kiln_extent_guard* extents;
+  int32_t extent_count;
+  const int32_t* alignment_bytes; /* one an argument; 1 for scalars */
+  int32_t is_pointwise;           /* an output may be the very same view as an input */
+  const char* candidate;
+} kiln_variant;
+
+/* One shape of one entry, counted per tier. `state` says whether the key is written; extents live in kiln_calls.keys. */
+typedef struct {
+  atomic_int state;
+  int32_t tier;
+  _Atomic uint64_t calls;
+} kiln_call_slot;
+
+typedef struct {
+  kiln_call_slot* slots; /* KILN_CALL_SLOTS, zero at start */
+  int64_t* keys;         /* KILN_CALL_SLOTS times the entry's symbols */
+  atomic_int used;
+  kiln_call_slot overflow; /* calls of shapes beyond KILN_CALL_SHAPES */
+  atomic_int has_warned;
+} kiln_calls;
+
+typedef struct {
+  const char* name;          /* as in kernel-set functions and the manifest */
+  const char* operator_name; /* as in a problem's text */
+  const char* problem_tail;  /* what follows the extents in a problem's text: ", f32, epilogue=silu" */
+  const kiln_argument* arguments;
+  int32_t argument_count;
+  const kiln_symbol* symbols; /* in printing order */
+  int32_t symbol_count;
+  const kiln_variant* variants; /* in dispatch order */
+  int32_t variant_count;
+  kiln_calls* calls;
+} kiln_entry;
+
+typedef struct {
+  const char* name;
+  int32_t threads; /* that the kernels were tuned with */
+  const kiln_entry* entries;
+  int32_t entry_count;
+} kiln_set;
+
+/* The public options struct of every set has exactly this layout. */
+typedef struct {
+  uint32_t size;
+  int32_t threads;
+  kiln_parallel_for parallel_for;
+  void* parallel_for_user;
+  const char* calls_path;
+  int32_t fallback;
+  uint32_t reserved;
+  void (*warn)(void* user, const char* text);
+  void* warn_user;
+} kiln_options;
+
+typedef struct {
+  uint32_t size;
+  int32_t tier;
+  int32_t variant; /* index in the entry's dispatch order */
+  uint32_t load_number;
+  const kiln_entry* entry;
+  kiln_call_slot* counted;
+  int32_t is_empty; /* an output has no elements: nothing to do */
+  int32_t reserved;
+  kiln_halide_dimension dims[KILN_MAX_DIMENSIONS];
+} kiln_plan;
+
+/* What a call asks for, read from its views. */
+typedef struct {
+  kiln_halide_dimension dims[KILN_MAX_DIMENSIONS];
+  void* data[KILN_MAX_ARGUMENTS]; /* data + byte_offset; NULL for scalars */
+  int64_t extents[KILN_MAX_SYMBOLS];
+} kiln_call;
+
+/* --- set_check.c: facts about one call, whatever the variant ------------------------------------------------------------------------------ */
+
+/* Reads and checks every view. `tensors` has one pointer an argument; those of scalars are not read. */
+int kiln_read_call(const kiln_entry* entry, const DLTensor* const* tensors, kiln_call* call);
+
+/* Outputs may not overlap other arguments; equal views are allowed to pointwise variants. `dims` as in a plan. */
+int kiln_check_alias(const kiln_entry* entry, const kiln_variant* variant, const kiln_halide_dimension* dims, void* const* data);
+
+/* Addresses are multiples of what the variant was checked at. */
+int kiln_check_alignment(const kiln_entry* entry, const kiln_variant* variant, void* const* data);
+
+/* --- set_plan.c --------------------------------------------------------------------------------------------------------------------------- */
+
+int kiln_make_plan(const kiln_entry* entry, const DLTensor* const* tensors, kiln_plan* plan);
+
+/* The same with this variant and no other: its guards still hold, or their code is returned. For the exporter's last check. */
+int kiln_make_plan_with(const kiln_entry* entry, int variant, const DLTensor* const* tensors, kiln_plan* plan);
+
+/* `values` has one pointer an argument: the first element of a buffer, the address of a scalar. Allocates nothing and takes no lock. */
+int kiln_run_plan(const kiln_entry* entry, const kiln_plan* plan, void* const* values);
+
+/* The tier that would serve densely stored arguments of these extents (one a symbol), or a negative code. */
+int kiln_supports(const kiln_set* set, const char* entry_name, const int64_t* extents);
+
+/* --- set_load.c --------------------------------------------------------------------------------------------------------------------------- */
+
+int kiln_load(const kiln_set* set, const kiln_options* options);
+int kiln_unload(const kiln_set* set);
+uint32_t kiln_load_number(void); /* 0 while not loaded; a new number after each load */
+uint64_t kiln_loaded_features(void);
+int kiln_fallback(void);
+void kiln_warn(const char* text); /* through the application's function, if it gave one */
+const kiln_entry* kiln_find_entry(const kiln_set* set, const char* name);
+
+/* --- set_calls.c -------------------------------------------------------------------------------------------------------------------------- */
+
+/* The counter of this shape and tier; the overflow's when the table is full. Lock-free. */
+kiln_call_slot* kiln_call_counter(const kiln_entry* entry, const int64_t* extents, int tier);
+void kiln_reset_window(void);
+int kiln_dump_calls(const kiln_set* set, const char* path);
+
+/* Writes "m=1, n=1024, k=1024" and returns `text`. */
+const char* kiln_print_extents(const kiln_entry* entry, const int64_t* extents, char* text, size_t bytes);
+
+#endif
