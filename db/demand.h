@@ -14,15 +14,15 @@ namespace kiln::db {
 struct DemandLine {
   std::int64_t calls = 0;
   std::string problem;       // as written, without outer white space
+  std::string tier = "exact";  // exact · bucket · generic: which variant served the calls
   int line = 0;              // 1-based; 0 when it did not come from a file
   bool operator==(const DemandLine&) const = default;
 };
 
-// One file: counts as `uniq -c` prints them under header comments.
+// One file: counts as `uniq -c` prints them under header comments. `# tier exact|bucket|generic` holds for the lines after it.
 struct Demand {
   std::string application = "default";                    // # application NAME
   std::optional<std::string> window_start, window_end;    // # window START END
-  std::string tier = "exact";                             // # tier exact|bucket|generic: what served the calls
   std::int64_t overflow = 0;                              // # overflow N: calls beyond the counter's table
   std::vector<DemandLine> lines;                          // equal problems are kept apart; import adds them
 };
@@ -58,7 +58,7 @@ std::vector<DemandTotal> demand_totals(Store& store);      // most calls a secon
 std::optional<DemandTotal> demand_of(Store& store, ProblemId problem);
 
 struct DemandSource {
-  std::string source, application, tier, at;
+  std::string source, application, at;
   std::optional<std::string> window_start, window_end;
   double horizon_s = 0;
   std::int64_t problems = 0, calls = 0, overflow = 0;

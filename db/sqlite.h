@@ -81,7 +81,12 @@ class Statement {
   sqlite3_stmt* statement_;
 };
 
-enum class Access { read_write_create, read_write, read_only };
+enum class Access {
+  read_write_create,
+  read_write,
+  read_only,
+  immutable,  // read-only, and nobody writes: works in a folder where no lock can be made
+};
 
 // One open file (or ":memory:"). Not for use by two threads, nor across fork. Foreign keys on, busy timeout 30 s, untrusted schema.
 class Connection {

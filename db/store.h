@@ -52,7 +52,7 @@ std::string cache_folder(const std::string& path);
 // The system's time as the store writes it: "2026-01-31T05:06:07.089Z".
 std::string utc_now();
 
-// Seconds between two times of that form (the milliseconds may be left out). Throws DataError naming the text that is none.
-double seconds_between(const std::string& start, const std::string& end);
+// Seconds since 1970 of a time of that form (the milliseconds may be left out). Throws DataError naming the text that is none.
+double seconds_since_epoch(const std::string& time);
 
 }  // namespace kiln::db
