@@ -1,0 +1,43 @@
+#include "autotune/budget.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kiln::autotune {
+
+double Budget::finals_s(double spent_s, std::size_t remaining) const {
+  const double usable = (left_s(spent_s) - kClosing_s) * 7 / 8;
+  return std::max(0.0, usable / static_cast<double>(std::max<std::size_t>(1, remaining)));
+}
+
+std::optional<std::size_t> next_problem(const std::vector<Prospect>& prospects) {
+  std::optional<std::size_t> best;
+  double best_worth = -1;
+  for (std::size_t i = 0; i < prospects.size(); ++i) {
+    const Prospect& prospect = prospects[i];
+    if (prospect.exhausted) continue;
+    if (prospect.batches == 0) return i;
+    const double worth = prospect.calls * prospect.best_ns * prospect.recent_gain / std::max(1e-3, prospect.batch_s);
+    if (worth > best_worth) {
+      best_worth = worth;
+      best = i;
+    }
+  }
+  return best;
+}
+
+double expected_gain(const std::vector<double>& best_after_batch) {
+  // A first batch holds the seeds: what it gained says little about the next, so one batch alone counts as 10 %.
+  constexpr double kFirst = 0.1;
+  constexpr std::size_t kLatest = 3;
+  const std::size_t n = best_after_batch.size();
+  if (n < 2) return kFirst;
+  const std::size_t from = n > kLatest ? n - 1 - kLatest : 0;
+  const double gain = 1 - std::pow(best_after_batch.back() / best_after_batch[from], 1.0 / static_cast<double>(n - 1 - from));
+  int stale = 0;
+  while (stale + 1 < static_cast<int>(n) && best_after_batch[n - 1 - static_cast<std::size_t>(stale)] >= best_after_batch[n - 2 - static_cast<std::size_t>(stale)])
+    ++stale;
+  return std::max(gain, kFirst * std::pow(0.5, stale));
+}
+
+}  // namespace kiln::autotune

@@ -1,0 +1,48 @@
+// How a run divides its time: pure decisions over what is known of each problem.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace kiln::autotune {
+
+// The promise of --for: time runs from the start, a share is kept for finals and choices.
+class Budget {
+ public:
+  // At least this share is kept for finals and the choice.
+  static constexpr double kFinalsShare = 0.2;
+  // Kept beside it for committing and printing, so that a promise of 60 s ends within it.
+  static constexpr double kClosing_s = 1.0;
+
+  explicit Budget(double total_s) : total_s_(total_s) {}
+
+  double total_s() const { return total_s_; }
+  double search_ends_s() const { return (total_s_ - kClosing_s) * (1 - kFinalsShare); }
+  // What one problem's finals may take when `remaining` problems, this one included, have not had theirs. An eighth of the share stays for
+  // checks of generic and bucket variants.
+  double finals_s(double spent_s, std::size_t remaining) const;
+  double left_s(double spent_s) const { return total_s_ - spent_s; }
+
+ private:
+  double total_s_;
+};
+
+// What the choice of the next problem looks at.
+struct Prospect {
+  double calls = 1;           // over the horizon
+  double best_ns = 0;         // of one call; 0 before anything was measured
+  double recent_gain = 1;     // relative gain of the best over the latest batches, 1 before the first
+  double batch_s = 1;         // what its latest batch cost
+  int batches = 0;
+  bool exhausted = false;     // nothing left to propose
+};
+
+// The problem with the largest expected saving x demand per second of tuning. A problem without a batch comes first; nothing when all are exhausted.
+std::optional<std::size_t> next_problem(const std::vector<Prospect>& prospects);
+
+// The gain to expect of one more batch, from the best ratio after each batch so far: the mean gain of the last three, never below a floor that
+// halves with every batch without gain, so that no problem is forgotten for ever.
+double expected_gain(const std::vector<double>& best_after_batch);
+
+}  // namespace kiln::autotune

@@ -1,0 +1,262 @@
+#include "autotune/entrant.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "autotune/measure/tolerance.h"
+#include "autotune/records.h"
+#include "db/artifacts.h"
+#include "dsl/legality.h"
+
+namespace kiln::autotune {
+namespace {
+
+using generators::Reason;
+using generators::Rejection;
+
+// A shipped autoscheduler may search for long and take much memory: it is cheap to cap and replace (Mullapudi2016: at most 9 s on 14 applications).
+constexpr double kAutoscheduleLimit_s = 60;
+constexpr double kCompileLimit_s = 30;
+constexpr std::int64_t kCompileMemory_bytes = std::int64_t{4} << 30;
+
+bool is_autoscheduled(const Schedule& schedule) { return !schedule.directives.empty() && schedule.directives.front().name == "autoschedule"; }
+
+db::ScheduleRow schedule_row(const Wish& wish, const WorkItem& item) {
+  db::ScheduleRow row;
+  row.digest = digest(wish.schedule);
+  row.algorithm = item.algorithm_id;
+  row.text = print(wish.schedule);
+  row.origin = wish.origin;
+  row.numerics_class = numerics_class(wish.schedule, *item.algorithm);
+  if (wish.proposal) {
+    row.space = wish.space;
+    row.point = nlohmann::json{{"phase", print(wish.proposal->phase)}, {"point", print(wish.proposal->point)}}.dump();
+  }
+  return row;
+}
+
+CompileJob job_for(const WorkItem& item, const Schedule& schedule, std::int64_t id) {
+  CompileJob job;
+  job.id = id;
+  job.algorithm = item.algorithm;
+  job.schedule = print(schedule);
+  job.problem = item.problem;
+  job.limit_s = is_autoscheduled(schedule) ? kAutoscheduleLimit_s : kCompileLimit_s;
+  job.memory_bytes = kCompileMemory_bytes;
+  return job;
+}
+
+Digest key_of(const Run& run, const WorkItem& item, const Schedule& schedule) {
+  namespace host = generators::host;
+  return host::build_key(*item.algorithm, schedule, item.problem, host::target_string(run.device, host::Isa::native, item.algorithm->contract));
+}
+
+// The object of a known build, when its bytes are still at hand; the store's copy is put back into the cache.
+std::optional<ObjectRef> object_of(const Run& run, const db::BuildRow& row) {
+  if (!row.binary) return std::nullopt;
+  const ObjectRef object{row.binary->hex(), row.symbol, row.target};
+  if (run.objects.has_object(object.hash)) return object;
+  const auto stored = get_artifact(run.store, *row.binary);
+  if (!stored) return std::nullopt;
+  run.objects.put_object(*stored);
+  return object;
+}
+
+// One wish on its way to the pool.
+struct Pending {
+  std::size_t index = 0;  // into the wishes
+  db::ScheduleId schedule{};
+  db::TrialId trial{};
+};
+
+class Builder {
+ public:
+  Builder(Run& run, const WorkItem& item, const std::vector<Wish>& wishes) : run_(run), item_(item) {
+    for (const Wish& wish : wishes) admissions_.push_back({wish, {}, {}});
+  }
+
+  std::vector<Admission> build() {
+    std::vector<CompileJob> jobs;
+    for (std::size_t i = 0; i < admissions_.size(); ++i) {
+      const Wish& wish = admissions_[i].wish;
+      const db::ScheduleId schedule = keep(run_.store, schedule_row(wish, item_));
+      if (refused_as_illegal(i, schedule) || settled_by_known_build(i, schedule)) continue;
+      const auto id = static_cast<std::int64_t>(i);
+      pending_[id] = {i, schedule, plan_trial(run_.store, run_.id, item_.problem_id, schedule)};
+      jobs.push_back(job_for(item_, wish.schedule, id));
+    }
+    run_.pool.run(
+        std::move(jobs), [&](std::int64_t id) { start_trial(run_.store, pending_.at(id).trial); },
+        [&](const CompileOutcome& outcome) { take(outcome); }, [&] { return run_.stop_request() == StopRequest::leave; });
+    return std::move(admissions_);
+  }
+
+ private:
+  bool refused_as_illegal(std::size_t i, db::ScheduleId schedule) {
+    const auto illegal = find_illegal(admissions_[i].wish.schedule, *item_.algorithm, &item_.problem);
+    if (!illegal) return false;
+    reject(i, schedule, std::nullopt, {Reason::schedule_error, {}, {}, illegal->message});
+    return true;
+  }
+
+  // A build key met before: its rejection holds here too, its object is used when it is still there.
+  bool settled_by_known_build(std::size_t i, db::ScheduleId schedule) {
+    const auto known = find_build(run_.store, key_of(run_, item_, admissions_[i].wish.schedule), item_.problem_id);
+    if (!known) return false;
+    if (known->row.rejection) {
+      reject(i, schedule, known->id, rejection_from(*known->row.rejection));
+      return true;
+    }
+    const auto object = object_of(run_, known->row);
+    if (!object || known->row.predicted.empty()) return false;  // not judged for this problem yet: predicted reports depend on extents
+    const db::TrialId trial = plan_trial(run_.store, run_.id, item_.problem_id, schedule);
+    attach_build(run_.store, trial, known->id);
+    admit(i, schedule, trial, known->id, *object, generators::predicted_from_json(known->row.predicted));
+    return true;
+  }
+
+  void take(const CompileOutcome& outcome) {
+    const Pending& pending = pending_.at(outcome.id);
+    const db::BuildId build = record_build(run_.store, item_.problem_id,
+                                           build_row(keyed(outcome.build, pending.index), outcome.object, pending.schedule, run_.toolchain_id, run_.device_id));
+    attach_build(run_.store, pending.trial, build);
+    if (outcome.build.rejection) {
+      reject_trial(run_.store, pending.trial, rejection_row(*outcome.build.rejection));
+      admissions_[pending.index].rejection = outcome.build.rejection;
+      return;
+    }
+    KILN_CHECK(outcome.object.has_value(), "a build without a rejection has no object");
+    requeue_trial(run_.store, pending.trial);
+    admit(pending.index, pending.schedule, pending.trial, build, *outcome.object, outcome.build.predicted);
+  }
+
+  // A worker that crashed or ran out of time could not tell the key.
+  generators::Build keyed(generators::Build build, std::size_t index) const {
+    if (build.key == Digest{}) build.key = key_of(run_, item_, admissions_[index].wish.schedule);
+    return build;
+  }
+
+  void admit(std::size_t i, db::ScheduleId schedule, db::TrialId trial, db::BuildId build, const ObjectRef& object,
+             const std::optional<generators::Predicted>& predicted) {
+    Entrant entrant;
+    entrant.wish = admissions_[i].wish;
+    entrant.digest = digest(entrant.wish.schedule);
+    entrant.schedule = schedule;
+    entrant.trial = trial;
+    entrant.build = build;
+    entrant.object = object;
+    entrant.predicted = predicted;
+    admissions_[i].entrant = std::move(entrant);
+  }
+
+  void reject(std::size_t i, db::ScheduleId schedule, std::optional<db::BuildId> build, const Rejection& rejection) {
+    record_rejected(run_.store, run_.id, item_.problem_id, schedule, build, rejection_row(rejection));
+    admissions_[i].rejection = rejection;
+  }
+
+  Run& run_;
+  const WorkItem& item_;
+  std::vector<Admission> admissions_;
+  std::map<std::int64_t, Pending> pending_;
+};
+
+// Equal objects are measured once: later ones of the same batch, and those of earlier batches and runs.
+void drop_equal_objects(Run& run, const WorkItem& item, std::vector<Admission>& admissions) {
+  std::map<std::string, db::ScheduleId> seen;
+  for (Admission& admission : admissions) {
+    if (!admission.entrant) continue;
+    const Entrant& entrant = *admission.entrant;
+    std::string twin;
+    if (const auto [at, is_new] = seen.try_emplace(entrant.object.hash, entrant.schedule); !is_new) {
+      twin = schedule(run.store, at->second).digest.short_hex();
+    } else {
+      const Digest binary = build(run.store, entrant.build, item.problem_id).row.binary.value();
+      const auto same = find_same_binary(run.store, binary, item.problem_id, run.device_id, run.protocol_id);
+      if (same && same->schedule != entrant.schedule) twin = schedule(run.store, same->schedule).digest.short_hex();
+    }
+    if (twin.empty()) continue;
+    admission.rejection = Rejection{Reason::same_as_build, {}, {}, "its object has the same bytes as that of schedule " + twin};
+    reject_trial(run.store, entrant.trial, rejection_row(*admission.rejection));
+    admission.entrant.reset();
+  }
+}
+
+std::string print(const std::vector<Tolerance>& tolerances) {
+  std::string text;
+  for (const Tolerance& tolerance : tolerances)
+    text += fmt::format("{}relative {:.3g}, outliers {:.3g}", text.empty() ? "" : "; ", tolerance.relative, tolerance.outlier_fraction);
+  return text;
+}
+
+}  // namespace
+
+Candidate Entrant::candidate() const {
+  Candidate candidate;
+  candidate.id = static_cast<std::int64_t>(trial);
+  candidate.object = object;
+  candidate.may_differ_in_order =
+      std::any_of(wish.schedule.directives.begin(), wish.schedule.directives.end(), [](const Directive& d) { return d.name == "atomic"; });
+  return candidate;
+}
+
+ObjectRef build_reference(Run& run, const WorkItem& item) {
+  CompileJob job;
+  job.what = CompileJob::What::reference;
+  job.algorithm = item.algorithm;
+  job.problem = item.problem;
+  job.limit_s = kAutoscheduleLimit_s;
+  std::optional<CompileOutcome> outcome;
+  run.pool.run({job}, [](std::int64_t) {}, [&](CompileOutcome done) { outcome = std::move(done); });
+  if (!outcome || outcome->build.rejection || !outcome->object) {
+    throw Error(fmt::format("the reference of {} cannot be built: {}", print(item.problem),
+                            outcome && outcome->build.rejection ? outcome->build.rejection->text : "no worker answered"));
+  }
+  return *outcome->object;
+}
+
+std::vector<Admission> build(Run& run, const WorkItem& item, const std::vector<Wish>& wishes) {
+  std::vector<Admission> admissions = Builder(run, item, wishes).build();
+  drop_equal_objects(run, item, admissions);
+  return admissions;
+}
+
+std::optional<Entrant> restore(Run& run, const WorkItem& item, const db::KnownOutcome& known) {
+  if (known.rejection || !known.build) return std::nullopt;
+  const db::ScheduleRow row = schedule(run.store, known.schedule);
+  Entrant entrant;
+  entrant.wish = {parse_schedule(row.text), row.origin, {}, row.space, false};
+  entrant.digest = known.digest;
+  entrant.schedule = known.schedule;
+  entrant.trial = known.trial;
+  entrant.build = *known.build;
+  entrant.ratio = known.ratio;
+  entrant.stage = known.stage;
+  const db::KnownBuild stored = db::build(run.store, *known.build, item.problem_id);
+  if (!stored.row.predicted.empty()) entrant.predicted = generators::predicted_from_json(stored.row.predicted);
+  if (const auto object = object_of(run, stored.row)) {
+    entrant.object = *object;
+    return entrant;
+  }
+  std::optional<ObjectRef> built;
+  run.pool.run({job_for(item, entrant.wish.schedule, 0)}, [](std::int64_t) {}, [&](const CompileOutcome& outcome) { built = outcome.object; });
+  if (!built) return std::nullopt;
+  entrant.object = *built;
+  return entrant;
+}
+
+std::optional<Rejection> check(Run& run, const WorkItem& item, const std::string& subject, const Entrant& entrant) {
+  start_trial(run.store, entrant.trial);
+  const CheckOutcome outcome = run.measurer.check(subject, entrant.candidate());
+  if (!outcome.rejection || outcome.rejection->reason == Reason::wrong_result || outcome.rejection->reason == Reason::nondeterministic)
+    record_verification(run.store, entrant.trial, verification_row(outcome, print(tolerances(*item.algorithm, item.problem))));
+  if (outcome.rejection)
+    reject_trial(run.store, entrant.trial, rejection_row(*outcome.rejection));
+  else
+    requeue_trial(run.store, entrant.trial);
+  return outcome.rejection;
+}
+
+}  // namespace kiln::autotune

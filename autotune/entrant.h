@@ -1,0 +1,59 @@
+// A candidate on its way through a run: from a schedule someone proposed to an object that passed its check.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autotune/run.h"
+#include "autotune/search/search.h"
+#include "autotune/work_list.h"
+#include "dsl/schedule.h"
+
+namespace kiln::autotune {
+
+// A schedule to try, and who proposed it.
+struct Wish {
+  Schedule schedule;
+  std::string origin;                    // a word of db::ScheduleRow::origin
+  std::optional<Proposal> proposal;      // of the search, when it was the search
+  std::string space;                     // the name of its space, with a proposal
+  bool alone = false;                    // a suspect: retried with nothing else in flight
+};
+
+struct Entrant {
+  Wish wish;
+  Digest digest;                         // of the schedule
+  db::ScheduleId schedule{};
+  db::TrialId trial{};
+  db::BuildId build{};
+  ObjectRef object;
+  std::optional<generators::Predicted> predicted;
+  std::optional<double> ratio;           // time / baseline's, of its latest race
+  std::string stage;                     // of that race; empty: not timed yet
+
+  Candidate candidate() const;
+};
+
+// What became of a wish: an entrant that is built, or nothing (its rejection is in the store).
+struct Admission {
+  Wish wish;
+  std::optional<Entrant> entrant;
+  std::optional<generators::Rejection> rejection;
+};
+
+// The reference of an algorithm as an object: built once, found in the cache folder afterwards. Throws Error with the compiler's words.
+ObjectRef build_reference(Run& run, const WorkItem& item);
+
+// Legality, then the compile workers; every step is committed. A build whose key is known is not made again while its object is in the cache.
+// An object equal to one that was timed already is rejected as same_as_build. Order of the result is that of the wishes.
+std::vector<Admission> build(Run& run, const WorkItem& item, const std::vector<Wish>& wishes);
+
+// Brings back what an earlier run measured: its trial, its object from the cache, the store or the compiler. Nothing when it no longer builds.
+std::optional<Entrant> restore(Run& run, const WorkItem& item, const db::KnownOutcome& known);
+
+// Checks a built entrant against the reference and stores the verdict; its trial stays planned when it passes, and is rejected otherwise.
+std::optional<generators::Rejection> check(Run& run, const WorkItem& item, const std::string& subject, const Entrant& entrant);
+
+}  // namespace kiln::autotune
