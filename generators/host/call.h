@@ -17,6 +17,9 @@ class Loaded;
 
 halide_type_t halide_type(DType type);
 
+// `value` rounded to `type`, written to eight bytes at `to`: a scalar argument's memory.
+void store_scalar(DType type, double value, void* to);
+
 // The extents of every argument under a problem, in the order of algorithm.arguments; empty for a scalar.
 std::vector<std::vector<std::int64_t>> extents_of(const Algorithm& algorithm, const Problem& problem);
 

@@ -1,0 +1,107 @@
+// Counting distinct cache lines of affine accesses: merge spans that overlap, round the innermost run, multiply the rest.
+#include "generators/host/footprint.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+namespace kiln::generators::host {
+namespace {
+
+using Shape = std::vector<std::pair<std::int64_t, std::int64_t>>;  // (step in bytes, count), sorted
+
+// `bases` as one more span when they are evenly spaced, or as several when they are a grid. Empties nothing: what does not fit stays in `bases`.
+// {0,16,32, 100,116,132} becomes the spans 3 x 16 and 2 x 100.
+void take_grid(std::vector<std::int64_t>& bases, Shape& shape) {
+  while (bases.size() > 1) {
+    const std::int64_t step = bases[1] - bases[0];
+    std::size_t run = 2;
+    while (run < bases.size() && bases[run] - bases[run - 1] == step) ++run;
+    if (bases.size() % run != 0) return;
+    std::vector<std::int64_t> starts;
+    for (std::size_t i = 0; i < bases.size(); i += run) {
+      for (std::size_t j = 0; j < run; ++j)
+        if (bases[i + j] != bases[i] + static_cast<std::int64_t>(j) * step) return;
+      starts.push_back(bases[i]);
+    }
+    shape.emplace_back(step, static_cast<std::int64_t>(run));
+    bases = std::move(starts);
+  }
+}
+
+std::int64_t whole_lines(std::int64_t bytes) { return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes; }
+
+// Spans with steps inside the current run lengthen it; a span whose step is a multiple of the last broken span's, within its reach, lengthens that.
+std::int64_t lines_of(Shape shape, std::int64_t element_bytes) {
+  std::sort(shape.begin(), shape.end());
+  std::int64_t run = element_bytes, repeats = 1;
+  std::int64_t broken_step = 0, broken_count = 1;
+  for (const auto& [step, count] : shape) {
+    if (step <= std::max(run, kLineBytes) && broken_step == 0) {
+      run += step * (count - 1);
+    } else if (broken_step != 0 && step % broken_step == 0 && step / broken_step <= broken_count) {
+      broken_count += step / broken_step * (count - 1);
+    } else {
+      repeats *= broken_count;
+      broken_step = step;
+      broken_count = count;
+    }
+  }
+  return whole_lines(run) * repeats * broken_count;
+}
+
+Shape shape_of(const Place& place, std::int64_t element_bytes, const std::function<bool(int)>& walks) {
+  Shape shape;
+  for (const Span& span : place.spans)
+    if (span.step != 0 && span.count > 1 && (span.loop == Span::kLane || walks(span.loop)))
+      shape.emplace_back(std::abs(span.step) * element_bytes, span.count);
+  std::sort(shape.begin(), shape.end());
+  return shape;
+}
+
+// The lowest element: a span that walks downwards starts at its far end.
+std::int64_t low_end(const Place& place, std::int64_t element_bytes, const std::function<bool(int)>& walks) {
+  std::int64_t low = place.base;
+  for (const Span& span : place.spans)
+    if (span.step < 0 && (span.loop == Span::kLane || walks(span.loop))) low += span.step * (span.count - 1);
+  return low * element_bytes;
+}
+
+std::int64_t joined(Shape shape, std::vector<std::int64_t> bases, std::int64_t element_bytes) {
+  std::sort(bases.begin(), bases.end());
+  bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
+  take_grid(bases, shape);
+  return lines_of(shape, element_bytes) * static_cast<std::int64_t>(bases.size());
+}
+
+}  // namespace
+
+std::optional<std::int64_t> touched_bytes(const std::vector<const Access*>& accesses, const std::vector<Buffer>& buffers,
+                                          const std::function<bool(int loop)>& walks) {
+  std::map<int, std::map<Shape, std::vector<std::int64_t>>> places;
+  std::map<int, bool> whole;
+  for (const Access* access : accesses) {
+    const std::int64_t element_bytes = buffers[static_cast<std::size_t>(access->buffer)].element_bytes;
+    if (access->place)
+      places[access->buffer][shape_of(*access->place, element_bytes, walks)].push_back(low_end(*access->place, element_bytes, walks));
+    else
+      whole[access->buffer] = true;
+  }
+  std::int64_t total = 0;
+  for (const auto& [buffer, unused] : whole) {
+    const auto& bytes = buffers[static_cast<std::size_t>(buffer)].bytes;
+    if (!bytes) return std::nullopt;
+    total += whole_lines(*bytes);
+  }
+  for (const auto& [index, shapes] : places) {
+    if (whole.contains(index)) continue;
+    const Buffer& buffer = buffers[static_cast<std::size_t>(index)];
+    std::int64_t bytes = 0;
+    for (const auto& [shape, bases] : shapes) bytes += joined(shape, bases, buffer.element_bytes);
+    total += buffer.bytes ? std::min(bytes, whole_lines(*buffer.bytes)) : bytes;
+  }
+  return total;
+}
+
+}  // namespace kiln::generators::host
