@@ -1,0 +1,407 @@
+#include "autotune/tuning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "autotune/records.h"
+#include "db/artifacts.h"
+#include "db/choices.h"
+#include "dsl/legality.h"
+#include "schedules/spaces.h"
+
+namespace kiln::autotune {
+namespace {
+
+using generators::Reason;
+using generators::Rejection;
+
+// Enough to keep two compile workers busy for about a second between races; races of more entrants make rounds long.
+constexpr std::size_t kBatch = 8;
+// Of a screened batch, this many go on to a race that decides.
+constexpr std::size_t kRanked = 4;
+constexpr std::size_t kFinalists = 5;
+// A baseline call above this share of the budget is timed once, and said so.
+constexpr double kOnceShare = 0.1;
+// No machine adds and multiplies faster: vector lanes x 2 operations x 2 units x 6 GHz a core, well above any processor sold.
+double least_ns(double flops, const Device& device, int threads) {
+  const double lanes = device.vector_bytes / 4.0;
+  return flops / (lanes * 4 * 6 * threads);
+}
+
+Schedule opaque(const std::string& name, std::vector<DirectiveArgument> arguments = {}) {
+  Schedule schedule;
+  schedule.directives.push_back({"", -1, name, std::move(arguments)});
+  return schedule;
+}
+
+Wish own_schedule() { return {opaque("own_schedule"), "own", {}, {}, true}; }
+Wish mullapudi(int threads) {
+  return {opaque("autoschedule", {std::string("Mullapudi2016"), "parallelism=" + std::to_string(threads)}), "autoscheduler", {}, {}, true};
+}
+Wish unscheduled() { return {Schedule{}, "default", {}, {}, true}; }
+
+}  // namespace
+
+void Tuning::tell(const std::string& phase, int done, int total) const {
+  Step step;
+  step.phase = phase;
+  step.problem = print(item_.problem);
+  step.done = done;
+  step.total = total;
+  step.tried = tried_count_;
+  if (!known_.empty()) step.best_ratio = ranking().front().ratio.value_or(1);
+  step.noise = floor_;
+  step.rejected = rejected_;
+  step.seconds_left = run_.budget.left_s(run_.spent_s());
+  run_.progress.step(step);
+  heartbeat(run_.store, run_.id);
+}
+
+bool Tuning::prepare() {
+  tell("reading", 0, 0);
+  reference_ = build_reference(run_, item_);
+  remember();
+  if (!find_baseline()) return false;
+  measure_floor();
+  open_search();
+  return true;
+}
+
+// Prepares inputs and the reference's results; needs to know how much work a call is, which the first build that succeeds tells.
+bool Tuning::find_baseline() {
+  tell("baseline", 0, 0);
+  std::vector<Wish> wishes;
+  if (item_.algorithm->own_schedule_absent.empty()) wishes.push_back(own_schedule());
+  wishes.push_back(mullapudi(run_.measurer.protocol().threads));
+  wishes.push_back(unscheduled());
+  baseline_ = first_that_runs(wishes);
+  if (baseline_) return true;
+  run_.note("no_baseline", fmt::format("{}: neither its own schedule, nor Mullapudi2016's, nor the unscheduled algorithm could be built and run: {}",
+                                       print(item_.problem), "`kiln status` lists the reasons"));
+  return false;
+}
+
+std::optional<Entrant> Tuning::first_that_runs(const std::vector<Wish>& wishes) {
+  for (const Wish& wish : wishes) {
+    std::optional<Entrant> entrant;
+    for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id)))
+      if (known.digest == digest(wish.schedule)) entrant = restore(run_, item_, known);
+    const bool is_restored = entrant.has_value();
+    if (!is_restored) {
+      if (tried_.contains(digest(wish.schedule))) continue;  // known to fail
+      const std::vector<Admission> admissions = build(run_, item_, {wish});
+      ++tried_count_;
+      tried_[digest(wish.schedule)] = false;
+      if (admissions.front().rejection) ++rejected_[std::string(print(admissions.front().rejection->reason))];
+      entrant = admissions.front().entrant;
+      if (!entrant) continue;
+    }
+    Subject subject;
+    subject.algorithm = item_.algorithm;
+    subject.problem = item_.problem;
+    subject.reference = reference_;
+    subject.flops = entrant->predicted ? entrant->predicted->flops : 0;
+    subject.seed = run_.seed;
+    prepared_ = run_.measurer.prepare(subject);
+    if (is_restored) return entrant;
+    if (const auto rejection = check(run_, item_, prepared_.key, *entrant)) {
+      ++rejected_[std::string(print(rejection->reason))];
+      continue;
+    }
+    start_trial(run_.store, entrant->trial);
+    finish_trial(run_.store, entrant->trial);
+    return entrant;
+  }
+  return std::nullopt;
+}
+
+void Tuning::measure_floor() {
+  tell("baseline", 1, 2);
+  const FloorOutcome outcome = run_.measurer.floor(prepared_.key, baseline_->candidate(), run_.seed);
+  floor_ = outcome.floor;
+  baseline_ns_ = outcome.q1_ns;
+  contended_ = outcome.contended;
+  db::NoiseFloor row;
+  row.p95_relative = std::max(0.0, outcome.floor);
+  record_noise_floor(run_.store, run_.id, row);
+  if (contended_)
+    run_.note("contended", fmt::format("{}: the machine is contended: the same kernel twice differs by {:.1f} %", print(item_.problem), 100 * floor_));
+}
+
+// What earlier runs know of this problem is not done again.
+void Tuning::remember() {
+  for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
+    resumed_ = true;
+    const bool timed = !known.stage.empty();
+    if (!known.rejection && !timed) continue;  // built and checked, not timed under this protocol: it is proposed again and its build found
+    tried_[known.digest] = timed;
+    ++tried_count_;
+    if (known.rejection) ++rejected_[known.rejection->reason];
+  }
+}
+
+void Tuning::open_search() {
+  space_ = schedules::space_for(*item_.algorithm, item_.problem, run_.device);
+  if (!space_) {
+    exhausted_ = seeds_.empty();
+    return;
+  }
+  space_name_ = space_->name();
+  SearchPlan plan;
+  plan.seed = run_.seed;
+  plan.expected_trials = static_cast<std::uint64_t>(std::clamp(run_.search_left_s() * 4, 40.0, 2000.0));
+  search_ = make_search(*space_, plan);
+  std::vector<Trial> past;
+  for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
+    const db::ScheduleRow row = schedule(run_.store, known.schedule);
+    const bool is_baseline = known.digest == baseline_->digest;
+    if (!known.rejection && !known.stage.empty() && !is_baseline && is_verified(run_.store, known.trial)) {
+      Entrant entrant;
+      entrant.wish = {parse_schedule(row.text), row.origin, {}, row.space, false};
+      if (auto restored = restore(run_, item_, known)) known_.push_back(std::move(*restored));
+    }
+    if (row.space != space_name_ || row.point.empty()) continue;
+    const auto stored = nlohmann::json::parse(row.point);
+    try {
+      past.push_back({space_->parse(stored.at("point").get<std::string>()), parse_phase(stored.at("phase").get<std::string>()).value_or(Phase::random),
+                      known.rejection ? std::nullopt : known.ratio});
+    } catch (const UsageError&) {
+      // A point of an older form of this space: its schedule is known all the same, by its digest.
+    }
+  }
+  search_->resume(past);
+}
+
+void Tuning::add_seed(const Schedule& schedule, const std::string& origin) {
+  if (tried_.contains(digest(schedule))) return;
+  if (find_illegal(schedule, *item_.algorithm, &item_.problem)) return;
+  seeds_.push_back({schedule, origin, {}, {}, schedule.is_opaque()});
+  exhausted_ = false;
+}
+
+std::vector<Wish> Tuning::next_wishes(std::size_t count) {
+  std::vector<Wish> wishes;
+  std::map<Digest, bool> here;
+  const auto take = [&](Wish wish) {
+    const Digest identity = digest(wish.schedule);
+    if (tried_.contains(identity) || here.contains(identity)) {
+      // The same schedule under another point: what is known of it is what is known of the point.
+      if (wish.proposal) observe(wish, std::nullopt);
+      return;
+    }
+    here[identity] = true;
+    wishes.push_back(std::move(wish));
+  };
+  while (!seeds_.empty() && wishes.size() < count) {
+    take(seeds_.front());
+    seeds_.erase(seeds_.begin());
+  }
+  // Many points may print as schedules that are known: a bounded number of looks keeps a batch short.
+  for (std::size_t looks = 0; search_ && wishes.size() < count && looks < 20 * count; ++looks) {
+    const std::optional<Proposal> proposal = search_->propose();
+    if (!proposal) break;
+    const bool is_seed = proposal->phase == Phase::seed;
+    take({space_->schedule(proposal->point), is_seed ? "seed" : "search", proposal, space_name_, false});
+  }
+  if (wishes.empty()) wishes = suspects_to_retry();
+  return wishes;
+}
+
+// Candidates whose process died under them: once more, alone, last.
+std::vector<Wish> Tuning::suspects_to_retry() {
+  for (const db::Suspect& suspect : suspects(run_.store, run_.device_id, run_.toolchain_id)) {
+    if (suspect.problem != item_.problem_id) continue;
+    const db::ScheduleRow row = schedule(run_.store, suspect.schedule);
+    if (tried_.contains(row.digest)) continue;
+    return {{parse_schedule(row.text), row.origin, {}, row.space, true}};
+  }
+  return {};
+}
+
+std::vector<Entrant> Tuning::admit(const std::vector<Wish>& wishes) {
+  std::vector<Entrant> entrants;
+  std::vector<Admission> admissions = build(run_, item_, wishes);
+  int done = 0;
+  for (Admission& admission : admissions) {
+    tell("checking", done++, static_cast<int>(admissions.size()));
+    if (run_.stop_request() == StopRequest::leave) break;
+    std::optional<Rejection> rejection = admission.rejection;
+    if (admission.entrant && !rejection) rejection = check(run_, item_, prepared_.key, *admission.entrant);
+    if (!rejection && !admission.entrant) continue;  // the run was stopped before its build began
+    ++tried_count_;
+    tried_[digest(admission.wish.schedule)] = !rejection;
+    if (rejection) {
+      ++rejected_[std::string(print(rejection->reason))];
+      observe(admission.wish, std::nullopt);
+    } else {
+      entrants.push_back(std::move(*admission.entrant));
+    }
+  }
+  return entrants;
+}
+
+std::optional<Entrant> Tuning::incumbent() const {
+  if (known_.empty()) return std::nullopt;
+  return *std::min_element(known_.begin(), known_.end(), [](const Entrant& a, const Entrant& b) { return a.ratio < b.ratio; });
+}
+
+// One race with baseline and incumbent among the entrants, stored as it ended.
+std::vector<Tuning::Settled> Tuning::race(const std::vector<Entrant>& entrants, RaceOptions options) {
+  const std::optional<Entrant> best = incumbent();
+  std::vector<RaceEntry> entries;
+  entries.push_back({baseline_->candidate(), true, !best});
+  for (const Entrant& entrant : entrants)
+    if (!best || entrant.trial != best->trial) entries.push_back({entrant.candidate(), false, false});
+  if (best) entries.push_back({best->candidate(), false, true});
+
+  options.floor = floor_;
+  options.seed = run_.seed + ++races_;
+  options.least_ns = baseline_->predicted ? least_ns(baseline_->predicted->flops, run_.device, run_.measurer.protocol().threads) : 0;
+  options.once_ns = kOnceShare * run_.budget.total_s() * 1e9;
+  std::vector<RaceResult> results;
+  run_.measurer.race(
+      prepared_.key, entries, options,
+      [&](const RaceResult& result) {
+        results.push_back(result);
+        tell(options.stage == RaceStage::final_ ? "finals" : "measuring", static_cast<int>(results.size()), static_cast<int>(entries.size()));
+      },
+      [&] { return run_.stop_request() == StopRequest::leave; });
+
+  db::RaceRow row;
+  row.run = run_.id;
+  row.problem = item_.problem_id;
+  row.protocol = run_.protocol_id;
+  row.stage = options.stage == RaceStage::screen ? "screen" : options.stage == RaceStage::rank ? "rank" : "final";
+  row.baseline = baseline_->trial;
+  if (best) row.incumbent = best->trial;
+  row.floor = floor_;
+  std::vector<db::MeasurementRow> rows;
+  std::vector<Settled> settled;
+  bool baseline_timed = false;
+  for (const RaceResult& result : results) {
+    if (!result.rejection && !result.samples.empty()) {
+      rows.push_back(measurement_row(result, static_cast<db::TrialId>(result.id), contended_));
+      baseline_timed |= static_cast<db::TrialId>(result.id) == baseline_->trial;
+    }
+    for (const Entrant& entrant : entrants)
+      if (static_cast<std::int64_t>(entrant.trial) == result.id) settled.push_back({entrant, result});
+    if (static_cast<db::TrialId>(result.id) == baseline_->trial && !result.samples.empty()) baseline_ns_ = result.q1_ns;
+  }
+  if (baseline_timed) record_race(run_.store, row, rows);
+  return settled;
+}
+
+void Tuning::observe(const Wish& wish, std::optional<double> ratio) {
+  if (wish.proposal && search_) search_->observe(wish.proposal->point, ratio);
+}
+
+// A trial ends: with a time, or with the reason why there is none.
+void Tuning::settle(Entrant entrant, const std::optional<Rejection>& rejection) {
+  observe(entrant.wish, rejection ? std::nullopt : entrant.ratio);
+  if (rejection) {
+    ++rejected_[std::string(print(rejection->reason))];
+    reject_trial(run_.store, entrant.trial, rejection_row(*rejection));
+    return;
+  }
+  finish_trial(run_.store, entrant.trial);
+  known_.push_back(std::move(entrant));
+}
+
+void Tuning::screen_and_rank(std::vector<Entrant> entrants) {
+  if (entrants.empty()) return;
+  for (const Entrant& entrant : entrants) start_trial(run_.store, entrant.trial);
+  RaceOptions options;
+  options.stage = RaceStage::screen;
+  options.limit_s = std::max(5.0, run_.search_left_s());
+  std::vector<Settled> screened = race(entrants, options);
+  std::vector<Entrant> passed;
+  for (Settled& one : screened) {
+    if (one.result.rejection || one.result.samples.empty()) {
+      if (one.result.rejection) settle(std::move(one.entrant), one.result.rejection);
+      continue;  // no samples and no reason: the race was stopped, the trial stays to be resumed
+    }
+    one.entrant.ratio = one.result.to_baseline.value;
+    one.entrant.stage = "screen";
+    passed.push_back(std::move(one.entrant));
+  }
+  std::sort(passed.begin(), passed.end(), [](const Entrant& a, const Entrant& b) { return a.ratio < b.ratio; });
+  while (passed.size() > kRanked) {
+    settle(std::move(passed.back()), std::nullopt);
+    passed.pop_back();
+  }
+  options.stage = RaceStage::rank;
+  for (Settled& one : race(passed, options)) {
+    if (!one.result.rejection && !one.result.samples.empty()) {
+      one.entrant.ratio = one.result.to_baseline.value;
+      one.entrant.stage = "rank";
+    }
+    settle(std::move(one.entrant), one.result.rejection);
+  }
+}
+
+bool Tuning::batch() {
+  const auto start = Clock::now();
+  const std::vector<Wish> wishes = next_wishes(kBatch);
+  if (wishes.empty()) {
+    exhausted_ = true;
+    return false;
+  }
+  tell("compiling", 0, static_cast<int>(wishes.size()));
+  screen_and_rank(admit(wishes));
+  latest_batch_s_ = seconds_since(start);
+  best_after_batch_.push_back(known_.empty() ? 1.0 : ranking().front().ratio.value_or(1));
+  return true;
+}
+
+std::vector<Entrant> Tuning::ranking() const {
+  std::vector<Entrant> ranking = known_;
+  if (baseline_) {
+    ranking.push_back(*baseline_);
+    ranking.back().ratio = 1;
+  }
+  std::stable_sort(ranking.begin(), ranking.end(), [](const Entrant& a, const Entrant& b) { return a.ratio.value_or(1e30) < b.ratio.value_or(1e30); });
+  return ranking;
+}
+
+void Tuning::finals(double limit_s) {
+  const auto start = Clock::now();
+  std::vector<Entrant> finalists;
+  for (const Entrant& entrant : ranking())
+    if (finalists.size() < kFinalists && entrant.trial != baseline_->trial) finalists.push_back(entrant);
+  for (const Entrant& entrant : finalists) put_artifact(run_.store, "object", run_.objects.object(entrant.object.hash));
+  put_artifact(run_.store, "object", run_.objects.object(baseline_->object.hash));
+  // Two races in two processes tell a layout that was lucky once; the second only when the first left time for it.
+  for (int round = 0; round < 2 && (round == 0 || seconds_since(start) < limit_s / 2); ++round) {
+    RaceOptions options;
+    options.stage = RaceStage::final_;
+    options.fresh_process = true;
+    options.limit_s = std::max(1.0, limit_s - seconds_since(start));
+    for (const Settled& one : race(finalists, options)) {
+      if (!one.result.rejection) continue;
+      // It passed before and does not now: no choice may fall on it.
+      db::VerificationRow failed;
+      failed.reference = "final race";
+      failed.tolerance = "runs";
+      failed.passed = false;
+      failed.worst_output = one.result.rejection->text;
+      record_verification(run_.store, one.entrant.trial, failed);
+      std::erase_if(finalists, [&](const Entrant& entrant) { return entrant.trial == one.entrant.trial; });
+      std::erase_if(known_, [&](const Entrant& entrant) { return entrant.trial == one.entrant.trial; });
+    }
+  }
+}
+
+Prospect Tuning::prospect() const {
+  Prospect prospect;
+  prospect.calls = item_.calls;
+  prospect.best_ns = baseline_ns_ * (known_.empty() ? 1.0 : ranking().front().ratio.value_or(1));
+  prospect.recent_gain = expected_gain(best_after_batch_);
+  prospect.batch_s = latest_batch_s_;
+  prospect.batches = static_cast<int>(best_after_batch_.size());
+  prospect.exhausted = exhausted_;
+  return prospect;
+}
+
+}  // namespace kiln::autotune
