@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "db/demand.h"
 #include "db/races.h"
 
 namespace kiln::autotune {
@@ -16,18 +15,15 @@ const db::Placed& placed_of(const db::StoredVerdict& stored, const db::Contender
   return *at;
 }
 
-void keep_previous(Decision& decision, db::Store& store, const db::ResultKey& key) {
-  decision.row.decision = "keep_previous";
-  const std::vector<db::StoredRace> races = db::races(store, key.problem, key.device, key.protocol);
-  if (!races.empty()) decision.row.baseline = races.back().row.baseline;
-  decision.is_contended = !races.empty();
-  decision.row.why = decision.is_contended ? "contended: no clean final race, so what served before stays" : "nothing was measured";
+void keep_previous(db::ChoiceRow& row, db::Store& store) {
+  row.decision = "keep_previous";
+  const std::vector<db::StoredRace> races = db::races(store, row.key.problem, row.key.device, row.key.protocol);
+  if (!races.empty()) row.baseline = races.back().row.baseline;
+  row.why = races.empty() ? "nothing was measured" : "contended: no clean final race, so what served before stays";
 }
 
-void specialise(Decision& decision) {
-  const db::StoredVerdict& stored = decision.verdict;
+void specialise(db::ChoiceRow& row, const db::StoredVerdict& stored) {
   const db::Placed& chosen = placed_of(stored, *stored.chosen);
-  db::ChoiceRow& row = decision.row;
   row.decision = "specialise";
   row.trial = stored.chosen->trial;
   row.value_ns = chosen.median_value_ns;
@@ -42,30 +38,27 @@ void specialise(Decision& decision) {
   row.baseline_ns = placed_of(stored, *stored.baseline).median_value_ns;
 }
 
-}  // namespace
-
-Decision decide(db::Store& store, const db::ResultKey& key, std::optional<db::RunId> run, double horizon_s) {
-  Decision decision;
-  decision.verdict = db::verdict(store, key);
-  decision.row.run = run;
-  decision.row.key = key;
-  if (const auto demand = db::demand_of(store, key.problem)) {
-    decision.row.calls = demand->calls_per_s * horizon_s;
-    decision.row.horizon_s = horizon_s;
-  }
-  if (decision.verdict.chosen)
-    specialise(decision);
-  else
-    keep_previous(decision, store, key);
-  return decision;
+bool says_the_same(const db::ChoiceRow& a, const db::ChoiceRow& b) {
+  return a.decision == b.decision && a.trial == b.trial && a.calls == b.calls && a.why == b.why;
 }
 
-bool record_decision(db::Store& store, const Decision& decision) {
-  const auto in_force = db::choice_in_force(store, decision.row.key.problem, decision.row.key.device);
-  const bool says_the_same = in_force && in_force->row.decision == decision.row.decision && in_force->row.trial == decision.row.trial;
-  if (says_the_same) return false;
-  db::record_choice(store, decision.row);
-  return true;
+}  // namespace
+
+db::StoredChoice choose(db::Store& store, const db::ResultKey& key, std::optional<db::RunId> run, double calls, double horizon_s) {
+  const db::StoredVerdict stored = db::verdict(store, key);
+  db::ChoiceRow row;
+  row.run = run;
+  row.key = key;
+  row.calls = calls;
+  row.horizon_s = horizon_s;
+  if (stored.chosen)
+    specialise(row, stored);
+  else
+    keep_previous(row, store);
+  const auto in_force = db::choice_in_force(store, key.problem, key.device);
+  if (in_force && says_the_same(in_force->row, row)) return *in_force;
+  db::record_choice(store, row);
+  return db::choice_in_force(store, key.problem, key.device).value();
 }
 
 }  // namespace kiln::autotune

@@ -8,17 +8,9 @@
 
 namespace kiln::autotune {
 
-struct Decision {
-  db::StoredVerdict verdict;
-  db::ChoiceRow row;
-  bool is_contended = false;  // races were held, but no clean final: decision keep_previous
-};
-
-// Reads only. Something chosen: `specialise` with its trial. Nothing: `keep_previous`, with the baseline of the latest race when there was one.
-// `horizon_s` is what the calls of the demand are counted over.
-Decision decide(db::Store& store, const db::ResultKey& key, std::optional<db::RunId> run, double horizon_s);
-
-// Records the row unless the choice in force already says the same (decision and trial). Returns whether it was recorded.
-bool record_decision(db::Store& store, const Decision& decision);
+// Something chosen by the verdict: `specialise` with its trial. Nothing: `keep_previous`, with the baseline of the latest race when there was one.
+// `calls` are counted over `horizon_s`. Recorded unless the choice in force says the same (decision, trial, demand and reason); returns the choice
+// that is then in force.
+db::StoredChoice choose(db::Store& store, const db::ResultKey& key, std::optional<db::RunId> run, double calls, double horizon_s);
 
 }  // namespace kiln::autotune
