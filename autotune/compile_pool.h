@@ -54,7 +54,7 @@ class CompilePool {
   // Builds every job once. `started` is called before a job is handed to a worker, `done` once for each started job, in order of completion, both in
   // the caller's thread. A job whose worker was killed from outside (SIGKILL: another process, or the kernel short of memory) is tried once more, last;
   // a second time it is compiler_crash. `stop` is asked at least every 100 ms: when true no further job starts, jobs in flight are finished.
-  // Throws EnvironmentError when workers do not even start.
+  // Throws EnvironmentError when workers do not even start, DataError when the cache folder cannot be written; jobs in flight are then given up.
   void run(std::vector<CompileJob> jobs, const Started& started, const Done& done, const Stop& stop = {});
 
   // For tests and `status`: pids of the workers that are alive.
@@ -63,9 +63,11 @@ class CompilePool {
  private:
   struct Worker;
   struct Task;
+  const std::string& algorithm_hash(const std::shared_ptr<const Algorithm>& algorithm);
   void feed(Worker& worker, std::deque<Task>& queue, const Started& started);
   void start(Worker& worker);
-  bool hand_over(Worker& worker, Task task, const Started& started);
+  bool hand_over(Worker& worker, Task& task, const Started& started);
+  bool take_answer(Worker& worker, const Message& message, const Done& done);
   void listen(Worker& worker, std::deque<Task>& queue, const Done& done);
   void lost(Worker& worker, const Exit& exit, std::deque<Task>& queue, const Done& done);
   void wait_for_any(Clock::time_point deadline) const;
@@ -73,6 +75,8 @@ class CompilePool {
   Device device_;
   Objects objects_;
   Launch launch_;
+  std::shared_ptr<const Algorithm> last_algorithm_;  // most jobs share one: serialized once
+  std::string last_algorithm_hash_;
   std::vector<std::unique_ptr<Worker>> workers_;
   int failed_starts_ = 0;  // in a row
 };

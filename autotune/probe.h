@@ -30,7 +30,7 @@ Probe probe(Launch launch = {});
 // Reads /proc and /sys; for the probe process and the measuring worker.
 Conditions read_conditions();
 
-// The words of one line that parses back: "governor=performance boost=1 smt=- aslr=2 load=0.42 steal=0.0012".
+// One line for people and for the row of a run: "governor=performance boost=1 smt=- aslr=2 load=0.42 steal=0.0012".
 std::string print(const Conditions& conditions);
 
 Json to_json(const Probe& probe);

@@ -24,7 +24,7 @@ struct Worst {
   std::vector<std::int64_t> index;  // dimension 0 first
   double got = 0, expected = 0;
   double allowed = 0;               // the bound on |got - expected|
-  double severity = 0;              // |got - expected| / allowed; infinite where only one is NaN, 0 where equal
+  double severity = 0;              // above 1 fails: |got - expected| / allowed, for integers |got - expected| + 1; infinite where only one is NaN
   bool operator==(const Worst&) const = default;
 };
 

@@ -67,4 +67,11 @@ class Child {
   std::unique_ptr<Impl> impl_;
 };
 
+// The end of a log as a message carries it: "; its last output: …" with at most ten lines, or nothing when it printed nothing.
+std::string tail_for_message(const std::string& log);
+
+// A stretch of seconds from now, as a deadline.
+Clock::time_point seconds_from_now(double seconds);
+double seconds_since(Clock::time_point start);
+
 }  // namespace kiln::autotune

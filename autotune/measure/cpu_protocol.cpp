@@ -1,0 +1,79 @@
+#include "autotune/measure/cpu_protocol.h"
+
+#include <charconv>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "dsl/error.h"
+
+namespace kiln::autotune {
+namespace {
+
+constexpr std::string_view kVersion = "kiln-cpu-1";
+
+// Every number of the protocol under its name, in printing order.
+template <typename Protocol, typename Visit>
+void for_each_number(Protocol& p, const Visit& visit) {
+  visit("sample_us", p.sample_us);
+  visit("warm_ms", p.warm_ms);
+  visit("screen_samples", p.screen_samples);
+  visit("screen_cut", p.screen_cut);
+  visit("round_samples", p.round_samples);
+  visit("round_ms", p.round_ms);
+  visit("rank_samples", p.rank_samples);
+  visit("max_samples", p.max_samples);
+  visit("max_s", p.max_s);
+  visit("final_samples", p.final_samples);
+  visit("min_clean_samples", p.min_clean_samples);
+}
+
+std::map<std::string, std::string, std::less<>> split_items(std::string_view text) {
+  std::map<std::string, std::string, std::less<>> items;
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(';'));
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos) throw DataError(fmt::format("measuring protocol: `{}` is not key=value", item));
+    items.emplace(item.substr(0, equals), item.substr(equals + 1));
+  }
+  return items;
+}
+
+template <typename Number>
+void read_number(const std::string& key, const std::string& value, Number& number) {
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size()) throw DataError(fmt::format("measuring protocol: {}={} is not a number", key, value));
+}
+
+}  // namespace
+
+std::string print(const CpuProtocol& protocol) {
+  std::string text = fmt::format("{};cache={};threads={};stat=q1", kVersion, protocol.cache == Cache::hot ? "hot" : "cold", protocol.threads);
+  for_each_number(protocol, [&](const char* name, const auto& value) { text += fmt::format(";{}={}", name, value); });
+  return text;
+}
+
+CpuProtocol parse_cpu_protocol(std::string_view text) {
+  const std::string_view version = text.substr(0, text.find(';'));
+  if (version != kVersion) throw DataError(fmt::format("measuring protocol `{}` is not `{}`", version, kVersion));
+  auto items = split_items(text.substr(std::min(text.size(), version.size() + 1)));
+  const auto take = [&items](const std::string& key) {
+    const auto found = items.find(key);
+    if (found == items.end()) throw DataError(fmt::format("measuring protocol: {} is missing", key));
+    const std::string value = found->second;
+    items.erase(found);
+    return value;
+  };
+  CpuProtocol protocol;
+  const std::string cache = take("cache"), statistic = take("stat");
+  if (cache != "hot" && cache != "cold") throw DataError(fmt::format("measuring protocol: cache={} is neither hot nor cold", cache));
+  if (statistic != "q1") throw DataError(fmt::format("measuring protocol: stat={} is not q1", statistic));
+  protocol.cache = cache == "hot" ? Cache::hot : Cache::cold;
+  read_number("threads", take("threads"), protocol.threads);
+  for_each_number(protocol, [&](const char* name, auto& value) { read_number(name, take(name), value); });
+  if (!items.empty()) throw DataError(fmt::format("measuring protocol: unknown key {}", items.begin()->first));
+  return protocol;
+}
+
+}  // namespace kiln::autotune
