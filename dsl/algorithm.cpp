@@ -94,6 +94,7 @@ std::string print(const Algorithm& algorithm) {
   for (const auto& [name, value] : algorithm.params) text += fmt::format("param {}={}\n", name, value);
   for (const Argument& argument : algorithm.arguments) text += print_argument(argument);
   for (const Stage& stage : algorithm.stages) text += print_stage(stage);
+  for (const ExpressionPtr& condition : algorithm.requirements) text += fmt::format("require {}\n", print(*condition));
   return text + fmt::format("outputs {}\n", joined(algorithm.outputs));
 }
 

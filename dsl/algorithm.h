@@ -82,6 +82,7 @@ struct Algorithm {
   std::vector<std::string> symbol_order;      // the order in which a problem prints them
   double outlier_fraction = 0;                // declared: how many integers may differ where a float crosses a cast
   std::vector<Stage> stages;                  // producers first; an input's wrapper is a stage "<input>.in" with loops d0, d1, …
+  std::vector<ExpressionPtr> requirements;    // the author's add_requirement conditions, over inputs alone: calls that break one are refused
   std::vector<std::string> outputs;           // stage names, in the order of the output arguments (a Tuple's stage once)
 
   std::string halide_version;

@@ -211,6 +211,7 @@ std::string to_json(const Algorithm& algorithm) {
             {"contract", print(algorithm.contract)},
             {"symbol_order", algorithm.symbol_order},
             {"outlier_fraction", algorithm.outlier_fraction},
+            {"requirements", expressions(algorithm.requirements)},
             {"outputs", algorithm.outputs},
             {"halide_version", algorithm.halide_version},
             {"pipeline", to_base64(algorithm.pipeline)},
@@ -246,6 +247,7 @@ Algorithm algorithm_from_json(const std::string& text) {
   a.outlier_fraction = in.get<double>("outlier_fraction");
   index = 0;
   for (const Json& stage : in.list("stages")) a.stages.push_back(read_stage(in.inside(stage, "stages", index++)));
+  a.requirements = in.expressions("requirements");
   a.outputs = in.get<std::vector<std::string>>("outputs");
   a.halide_version = in.get<std::string>("halide_version");
   a.pipeline = from_base64(in.get<std::string>("pipeline"), "pipeline");

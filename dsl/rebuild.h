@@ -15,6 +15,7 @@ namespace kiln {
 struct Pipeline {
   Halide::Pipeline pipeline;
   std::vector<Halide::Argument> arguments;      // the inputs in declaration order, as Pipeline::compile_to_module wants them
+  std::map<std::string, Halide::Parameter> inputs;  // by argument name, unused ones included
   std::map<std::string, Halide::Func> stages;   // by canonical name; an input's wrapper by "<input>.in"
   std::vector<std::string> output_stages;
 };
@@ -23,6 +24,8 @@ struct Pipeline {
 // `r$x`. A pure loop's name is itself. Halide's own suffixes match: RVar("r$x") finds the loop of `r.x`.
 std::string halide_name(const std::string& canonical);
 
+std::string linked_halide_version();  // "21.0.0"
+
 // Reads back `algorithm.pipeline`, drops its schedule and what it asks of its buffers' shapes, renames. Needs the Halide version that wrote it; throws DataError naming both.
 Pipeline rebuild(const Algorithm& algorithm);
 
@@ -30,6 +33,9 @@ Pipeline rebuild(const Algorithm& algorithm);
 // extern calls) is computed in its own type. Outputs of a float type become f64; inputs keep their types. Scheduled with the trusted
 // schedule: each stage compute_root, outputs tiled and parallel.
 Pipeline rebuild_reference(const Algorithm& algorithm);
+
+// Each stage compute_root, rows of outputs and of updates in parallel, sums in the order of their reduction. For the reference.
+void apply_trusted_schedule(Pipeline& pipeline);
 
 // The author's own schedule, as the generator applied it. Throws ScheduleError with algorithm.own_schedule_absent when there is none.
 Pipeline rebuild_own(const Algorithm& algorithm);
