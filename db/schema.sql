@@ -75,7 +75,8 @@ CREATE TABLE schedule (
   text TEXT NOT NULL,
   origin TEXT NOT NULL CHECK (origin IN ('own', 'autoscheduler', 'unscheduled', 'hand', 'seed', 'exhaustive', 'random', 'local', 'model',
                                          'neighbour', 'proposer')),
-  numerics_class TEXT NOT NULL CHECK (numerics_class IN ('none', 'reorders', 'partial_sums', 'contracts', 'approximates')),
+  numerics_class TEXT NOT NULL CHECK (numerics_class IN ('none', 'reorders', 'partial_sums', 'contracts', 'approximates',
+                                                               'unknown')),
   space TEXT,
   space_version INTEGER,
   point TEXT CHECK (point IS NULL OR json_valid(point)),
@@ -232,9 +233,9 @@ CREATE TABLE measurement (
   q3_ns REAL NOT NULL CHECK (q3_ns >= median_ns AND q3_ns < 1e15),
   mad_ns REAL NOT NULL CHECK (mad_ns >= 0 AND mad_ns < 1e15),
   value_ns REAL NOT NULL CHECK (value_ns > 0 AND value_ns < 1e15),
-  ratio REAL NOT NULL CHECK (ratio > 0),
-  ratio_lo REAL NOT NULL CHECK (ratio_lo > 0 AND ratio_lo <= ratio),
-  ratio_hi REAL NOT NULL CHECK (ratio_hi >= ratio AND ratio_hi < 1e9),
+  ratio REAL NOT NULL CHECK (ratio > 0 AND ratio < 1e300),
+  ratio_lo REAL NOT NULL CHECK (ratio_lo >= 0 AND ratio_lo <= ratio),
+  ratio_hi REAL CHECK (ratio_hi >= ratio AND ratio_hi < 1e300),  -- NULL: unbounded, as after a single round
   quality TEXT NOT NULL CHECK (quality IN ('clean', 'contended', 'throttled')),
   clock_mhz REAL,
   memory_clock_mhz REAL,
@@ -248,7 +249,8 @@ CREATE TRIGGER measurement_is_of_its_race BEFORE INSERT ON measurement
 
 -- Clean finals of own trials in own races whose baseline was clean too: all that a choice may rest on.
 CREATE VIEW v_clean_final AS
-  SELECT t.problem_id, rc.device_id, r.toolchain_id, c.protocol_id, t.schedule_id, t.trial_id, t.build_id, c.race_id, c.at, c.floor,
+  SELECT t.problem_id, rc.device_id, r.toolchain_id, c.protocol_id, t.schedule_id, t.trial_id, t.build_id, c.race_id, c.at,
+         coalesce(c.floor, (SELECT n.p95_relative FROM noise_floor n WHERE n.run_id = c.run_id ORDER BY n.at DESC LIMIT 1), 0) AS floor,
          b.schedule_id AS baseline_schedule_id, m.ratio, m.ratio_lo, m.ratio_hi, m.value_ns
   FROM race c
   JOIN measurement m ON m.race_id = c.race_id AND m.quality = 'clean'
@@ -376,3 +378,18 @@ CREATE VIEW v_outcome AS
               WHEN t.reason IN ('run_error', 'worker_crash', 'device_lost') THEN 'runtime'
               ELSE 'constraints' END AS invalidity
   FROM trial t WHERE t.state = 'done';
+
+-- What serves extents that nobody tuned: a winner over an interval around its problem (bucket), and builds right for every extent (generic).
+-- Each was checked on the problems listed. A later check of the same build replaces the row.
+CREATE TABLE coverage (
+  build_id INTEGER NOT NULL REFERENCES build,
+  problem_id INTEGER NOT NULL REFERENCES problem,
+  device_id INTEGER NOT NULL REFERENCES device,
+  tier TEXT NOT NULL CHECK (tier IN ('bucket', 'generic')),
+  extents TEXT NOT NULL CHECK (json_valid(extents)),  -- bucket: symbol -> [least, most]
+  checked TEXT NOT NULL CHECK (json_valid(checked)),  -- problems as text
+  max_error REAL NOT NULL CHECK (max_error >= 0),
+  at TEXT NOT NULL,
+  PRIMARY KEY (build_id, problem_id, device_id, tier)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX coverage_by_problem ON coverage (problem_id, device_id);
