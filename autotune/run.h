@@ -16,7 +16,6 @@ namespace kiln::autotune {
 struct Run {
   db::Store& store;
   Device device;
-  std::string device_target;  // Halide's target string under the default contract; for messages
   db::DeviceId device_id{};
   db::ToolchainId toolchain_id{};
   db::ProtocolId protocol_id{};

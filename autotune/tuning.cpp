@@ -40,7 +40,10 @@ Wish own_schedule() { return {opaque("own_schedule"), "own", {}, {}, true}; }
 Wish mullapudi(int threads) {
   return {opaque("autoschedule", {std::string("Mullapudi2016"), "parallelism=" + std::to_string(threads)}), "autoscheduler", {}, {}, true};
 }
-Wish unscheduled() { return {Schedule{}, "default", {}, {}, true}; }
+Wish unscheduled() { return {Schedule{}, "unscheduled", {}, {}, true}; }
+
+// The store's word for who proposed a schedule. A restart is a step of the local search.
+std::string origin_of(Phase phase) { return phase == Phase::restart ? "local" : std::string(print(phase)); }
 
 }  // namespace
 
@@ -202,8 +205,7 @@ std::vector<Wish> Tuning::next_wishes(std::size_t count) {
   for (std::size_t looks = 0; search_ && wishes.size() < count && looks < 20 * count; ++looks) {
     const std::optional<Proposal> proposal = search_->propose();
     if (!proposal) break;
-    const bool is_seed = proposal->phase == Phase::seed;
-    take({space_->schedule(proposal->point), is_seed ? "seed" : "search", proposal, space_name_, false});
+    take({space_->schedule(proposal->point), origin_of(proposal->phase), proposal, space_name_, false});
   }
   if (wishes.empty()) wishes = suspects_to_retry();
   return wishes;

@@ -1,0 +1,25 @@
+// After the choices: what serves the extents that nobody tuned. Buckets around winners, and generic builds for this CPU and for x86-64-v2.
+#pragma once
+
+#include <vector>
+
+#include "autotune/tuning.h"
+
+namespace kiln::autotune {
+
+// For each algorithm of the run: builds and checks its generic variants where they are missing, and gives every winner the interval of the one symbol
+// in which problems differ, checked at both ends. Ends at the budget; what could not be covered is a note and is tried again by the next run.
+void cover(Run& run, const std::vector<Tuning>& tunings);
+
+// Pure: the interval of `symbol` that each of the sorted, distinct `extents` serves: up to the geometric mean with its neighbours, down to 1 at the
+// lower end and up to twice the last at the upper.
+struct ServedInterval {
+  std::int64_t least = 0, most = 0;
+};
+std::vector<ServedInterval> bucket_intervals(const std::vector<std::int64_t>& extents);
+
+// The problems a generic build is checked on: extents 1, a prime, and one below and above a tile, the offsets between arguments of one dimension kept
+// where the algorithm has them (an input two larger than its output stays two larger).
+std::vector<Problem> generic_cases(const Problem& problem, const Algorithm& algorithm);
+
+}  // namespace kiln::autotune

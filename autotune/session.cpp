@@ -1,0 +1,194 @@
+#include "autotune/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "autotune/choose.h"
+#include "autotune/coverage.h"
+#include "autotune/probe.h"
+#include "autotune/process/device_lock.h"
+#include "autotune/records.h"
+#include "autotune/tuning.h"
+#include "db/choices.h"
+#include "db/demand.h"
+#include "dsl/legality.h"
+#include "generators/host/host.h"
+
+namespace kiln::autotune {
+namespace {
+
+Schedule read_schedule(const std::filesystem::path& file) {
+  try {
+    return parse_schedule(read_whole(file));
+  } catch (const ScheduleError& error) {
+    throw ScheduleError(fmt::format("while reading schedule file '{}', {}", file.string(), error.what()));
+  }
+}
+
+// Every --try schedule must be legal for at least one problem; where it is not legal for another, that problem goes without it.
+void add_tries(const TuneOptions& options, std::vector<Tuning>& tunings) {
+  for (const auto& file : options.try_files) {
+    const Schedule schedule = read_schedule(file);
+    std::string complaint;
+    bool is_legal_somewhere = false;
+    for (Tuning& tuning : tunings) {
+      const auto illegal = find_illegal(schedule, *tuning.item().algorithm, &tuning.item().problem);
+      if (illegal) {
+        complaint = fmt::format("{}: {}", print(tuning.item().problem), illegal->message);
+        continue;
+      }
+      is_legal_somewhere = true;
+      tuning.add_seed(schedule, "hand");
+    }
+    if (!is_legal_somewhere) throw ScheduleError(fmt::format("schedule file '{}' is legal for no problem of this run: {}", file.string(), complaint));
+  }
+}
+
+// What the store already knows to be good for the same operator: winners of other problems, of other devices, and merged hints.
+void add_neighbours(Run& run, Tuning& tuning) {
+  const WorkItem& item = tuning.item();
+  for (const db::Hint& hint : hints(run.store, item.algorithm_id)) tuning.add_seed(parse_schedule(schedule(run.store, hint.schedule).text), "neighbour");
+  for (const db::StoredChoice& choice : choices_in_force(run.store)) {
+    if (!choice.serving_trial) continue;
+    if (problem(run.store, choice.row.key.problem).algorithm != item.algorithm_id) continue;
+    tuning.add_seed(parse_schedule(schedule(run.store, trial(run.store, *choice.serving_trial).schedule).text), "neighbour");
+  }
+}
+
+// The other shipped seed beside the baseline: an autoscheduler's result where the author's own schedule is the baseline.
+void add_autoscheduler(Tuning& tuning, int threads) {
+  Schedule schedule;
+  schedule.directives.push_back({"", -1, "autoschedule", {std::string("Mullapudi2016"), "parallelism=" + std::to_string(threads)}});
+  tuning.add_seed(schedule, "autoscheduler");
+}
+
+void search(Run& run, std::vector<Tuning>& tunings) {
+  while (!run.search_is_over()) {
+    std::vector<Prospect> prospects;
+    for (const Tuning& tuning : tunings) prospects.push_back(tuning.prospect());
+    const std::optional<std::size_t> next = next_problem(prospects);
+    if (!next) return;
+    const bool is_first = prospects[*next].batches == 0;
+    if (is_first) add_neighbours(run, tunings[*next]);
+    tunings[*next].batch();
+  }
+}
+
+// What a request to choose right away still allows: enough for thirty samples of a few short kernels.
+constexpr double kHurried_s = 10;
+
+void conclude(Run& run, std::vector<Tuning>& tunings, const TuneOptions& options, TuneOutcome& outcome) {
+  const double horizon_s = options.horizon_s > 0 ? options.horizon_s : db::kDefaultHorizon_s;
+  std::size_t remaining = tunings.size();
+  for (Tuning& tuning : tunings) {
+    double limit_s = run.budget.finals_s(run.spent_s(), remaining--);
+    if (run.stop_request() == StopRequest::choose) limit_s = std::min(limit_s, kHurried_s / static_cast<double>(tunings.size()));
+    if (run.stop_request() == StopRequest::leave) return;
+    tuning.finals(limit_s);
+    tuning.tell("choosing", 0, 0);
+    const db::StoredChoice chosen = choose(run.store, run.key(tuning.item().problem_id), run.id, tuning.item().calls, horizon_s);
+    outcome.contended |= chosen.row.decision == "keep_previous";
+    if (chosen.row.decision == "keep_previous") run.note("contended", fmt::format("{}: {}", print(tuning.item().problem), chosen.row.why));
+  }
+  if (run.stop_request() != StopRequest::leave) cover(run, tunings);
+}
+
+struct Workers {
+  Workers(const TuneOptions& options, const Device& device, const CpuProtocol& protocol, const Objects& objects)
+      : reader(options.libraries, device, {}, options.launch),
+        pool(options.jobs > 0 ? options.jobs : device.cores, device, objects, options.launch),
+        measurer(device, protocol, objects, {}, options.launch) {}
+  Reader reader;
+  CompilePool pool;
+  Measurer measurer;
+};
+
+db::RunId begin(db::Store& store, const TuneOptions& options, const Probe& probe, db::DeviceId device, db::ToolchainId toolchain,
+                db::ProtocolId protocol) {
+  db::RunRow row;
+  row.device = device;
+  row.toolchain = toolchain;
+  row.protocol = protocol;
+  row.process = db::this_process();
+  row.seed = static_cast<std::int64_t>(options.seed);
+  row.budget_s = options.budget_s;
+  row.options = nlohmann::json{{"command", options.command}, {"conditions", print(probe.conditions)}}.dump();
+  return begin_run(store, row);
+}
+
+TuneOutcome work(Run& run, Workers& workers, const TuneOptions& options) {
+  TuneOutcome outcome;
+  outcome.run = db::run(run.store, run.id).row.uuid;
+  std::vector<Tuning> tunings;
+  for (WorkItem& item : work_list(options, workers.reader, run.store)) tunings.emplace_back(run, std::move(item));
+  outcome.problems = static_cast<int>(tunings.size());
+  add_tries(options, tunings);
+  for (auto tuning = tunings.begin(); tuning != tunings.end();) {
+    if (run.is_stopped()) break;
+    if (!tuning->prepare()) {
+      ++outcome.without_baseline;
+      tuning = tunings.erase(tuning);
+      continue;
+    }
+    add_autoscheduler(*tuning, run.measurer.protocol().threads);
+    outcome.resumed |= tuning->has_resumed();
+    ++tuning;
+  }
+  if (run.stop_request() != StopRequest::leave) {
+    search(run, tunings);
+    conclude(run, tunings, options, outcome);
+  }
+  outcome.stopped = run.stop_request();
+  return outcome;
+}
+
+}  // namespace
+
+TuneOutcome tune(const TuneOptions& options, Progress& progress, const std::function<StopRequest()>& stop_request) {
+  const auto started = Clock::now();
+  const Probe probe = autotune::probe(options.launch);
+  const DeviceLock lock(digest(probe.device), options.command, DeviceLock::default_folder(), options.wait,
+                        [&](const std::string& text) { progress.note(text); }, [&] { return stop_request() != StopRequest::go_on; });
+  db::Store store(options.db.string());
+  const db::Recovery recovery = recover(store);
+
+  CpuProtocol protocol;
+  protocol.cache = options.cache;
+  protocol.threads = options.threads > 0 ? options.threads : probe.device.cores;
+  const Objects objects(options.cache_folder.empty() ? std::filesystem::path(db::cache_folder(options.db.string())) : options.cache_folder);
+  Workers workers(options, probe.device, protocol, objects);
+  const db::DeviceId device = keep(store, device_row(probe.device));
+  const db::ToolchainId toolchain = keep(store, toolchain_row());
+  const db::ProtocolId protocol_id = db::keep_protocol(store, print(protocol));
+
+  Run run{.store = store,
+          .device = probe.device,
+          .device_id = device,
+          .toolchain_id = toolchain,
+          .protocol_id = protocol_id,
+          .id = begin(store, options, probe, device, toolchain, protocol_id),
+          .objects = objects,
+          .pool = workers.pool,
+          .measurer = workers.measurer,
+          .progress = progress,
+          .stop_request = stop_request,
+          .budget = Budget(options.budget_s),
+          .started = started,
+          .seed = options.seed};
+  if (recovery.interrupted_runs > 0)
+    run.note("resumed", fmt::format("resuming after an interrupted run: {} suspects are tried once more, {} are given up", recovery.suspects, recovery.crashed));
+  try {
+    const TuneOutcome outcome = work(run, workers, options);
+    end_run(store, run.id, outcome.stopped == StopRequest::leave ? "interrupted" : "done");
+    return outcome;
+  } catch (...) {
+    end_run(store, run.id, "failed");
+    throw;
+  }
+}
+
+}  // namespace kiln::autotune
