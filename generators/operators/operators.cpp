@@ -1,0 +1,36 @@
+#include "generators/operators/operators.h"
+
+#include <Halide.h>
+
+#include <array>
+#include <memory>
+#include <utility>
+
+// HALIDE_REGISTER_GENERATOR(MatMul, matmul) defines matmul_ns::factory; naming it here is what keeps its file.
+#define KILN_DECLARE_OPERATOR(name)                                                                                        \
+  namespace halide_register_generator::name##_ns {                                                                         \
+  std::unique_ptr<Halide::Internal::AbstractGenerator> factory(const Halide::GeneratorContext& context);                   \
+  }
+
+KILN_DECLARE_OPERATOR(conv)
+KILN_DECLARE_OPERATOR(matmul)
+KILN_DECLARE_OPERATOR(rmsnorm)
+KILN_DECLARE_OPERATOR(swiglu)
+KILN_DECLARE_OPERATOR(unsharp)
+
+namespace kiln::generators {
+
+std::vector<std::string> shipped_operators() {
+  namespace factories = halide_register_generator;
+  using Factory = std::unique_ptr<Halide::Internal::AbstractGenerator> (*)(const Halide::GeneratorContext&);
+  static const std::array<std::pair<const char*, Factory>, 5> kOperators{{{"conv", factories::conv_ns::factory},
+                                                                         {"matmul", factories::matmul_ns::factory},
+                                                                         {"rmsnorm", factories::rmsnorm_ns::factory},
+                                                                         {"swiglu", factories::swiglu_ns::factory},
+                                                                         {"unsharp", factories::unsharp_ns::factory}}};
+  std::vector<std::string> names;
+  for (const auto& [name, factory] : kOperators) names.emplace_back(name);
+  return names;
+}
+
+}  // namespace kiln::generators
