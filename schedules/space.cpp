@@ -12,7 +12,7 @@ namespace {
 
 bool is_word(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '+';
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '+' || c == '#';
   });
 }
 
@@ -58,14 +58,14 @@ Knob Space::knob(const std::string& name, const std::vector<std::int64_t>& value
 
 WordKnob Space::words(const std::string& name, const std::vector<std::string>& values) {
   for (const std::string& word : values) {
-    if (!is_word(word)) throw UsageError("space `" + name_ + "`: knob `" + name + "` has the word `" + word + "`; a word is letters, digits, _ - + and .");
+    if (!is_word(word)) throw UsageError("space `" + name_ + "`: knob `" + name + "` has the word `" + word + "`; a word is letters, digits and _ - + . #");
   }
   return {declare(name, std::vector<KnobValue>(values.begin(), values.end()))};
 }
 
 std::size_t Space::declare(const std::string& name, std::vector<KnobValue> values) {
   const std::string where = "space `" + name_ + "`: knob `" + name + "`";
-  if (!is_word(name)) throw UsageError(where + " has a name that its text form cannot carry; a name is letters, digits, _ - + and .");
+  if (!is_word(name)) throw UsageError(where + " has a name that its text form cannot carry; a name is letters, digits and _ - + . #");
   if (values.empty()) throw UsageError(where + " has no values; it needs at least one");
   if (values.size() > UINT16_MAX) throw UsageError(where + " has " + std::to_string(values.size()) + " values; the most is 65535");
   if (std::set<KnobValue>(values.begin(), values.end()).size() != values.size()) throw UsageError(where + " has a value twice: " + listed(values));
@@ -83,6 +83,17 @@ void Space::add(Constraint constraint) {
   KILN_CHECK(seeds_.empty(), "space " + name_ + ": a constraint is added after the first seed");
   constraints_.push_back(std::move(constraint));
   census_.reset();
+}
+
+void Space::require_words(std::string reason, const std::vector<WordKnob>& knobs, std::function<bool(const std::vector<std::string>&)> predicate) {
+  std::vector<std::size_t> indices;
+  for (const WordKnob knob : knobs) indices.push_back(knob.index);
+  const auto holds = [knobs, predicate = std::move(predicate)](const Point& p) {
+    std::vector<std::string> words;
+    for (const WordKnob knob : knobs) words.push_back(p[knob]);
+    return predicate(words);
+  };
+  add({std::move(reason), ConstraintKind::requirement, std::move(indices), holds, {}, 0});
 }
 
 bool Space::seed(const std::map<std::string, KnobValue>& wish, const std::string& origin) {

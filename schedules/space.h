@@ -53,6 +53,9 @@ class Space {
     add({std::move(reason), ConstraintKind::requirement, {knobs.index...}, [=](const Point& p) { return predicate(p[knobs]...); }, {}, 0});
   }
 
+  // The same over any number of word knobs; the predicate sees their values in the order given.
+  void require_words(std::string reason, const std::vector<WordKnob>& knobs, std::function<bool(const std::vector<std::string>&)> predicate);
+
   // A resource: `asked(values of the named knobs…)` must be at most `allowed`. Both numbers appear in the reason that a user reads.
   template <typename Asked, typename... Knobs>
   void limit(std::string reason, std::int64_t allowed, Asked asked, Knobs... knobs) {

@@ -256,8 +256,8 @@ TEST(Space, knobs_that_cannot_be_are_refused) {
   EXPECT_EQ(usage_error([&] { space.knob("b", {}); }), "space `s`: knob `b` has no values; it needs at least one");
   EXPECT_EQ(usage_error([&] { space.knob("b", {2, 4, 2}); }), "space `s`: knob `b` has a value twice: 2, 4, 2");
   EXPECT_EQ(usage_error([&] { space.knob("b c", {1}); }),
-            "space `s`: knob `b c` has a name that its text form cannot carry; a name is letters, digits, _ - + and .");
-  EXPECT_EQ(usage_error([&] { space.words("w", {"a=b"}); }), "space `s`: knob `w` has the word `a=b`; a word is letters, digits, _ - + and .");
+            "space `s`: knob `b c` has a name that its text form cannot carry; a name is letters, digits and _ - + . #");
+  EXPECT_EQ(usage_error([&] { space.words("w", {"a=b"}); }), "space `s`: knob `w` has the word `a=b`; a word is letters, digits and _ - + . #");
 }
 
 TEST(Space, a_seed_takes_the_nearest_values_and_is_dropped_when_it_breaks_a_constraint) {

@@ -1,0 +1,197 @@
+#include "schedules/structure.h"
+
+#include <algorithm>
+
+#include "dsl/error.h"
+
+namespace kiln::schedules {
+namespace {
+
+bool is_loop(const ExpressionPtr& index, const std::string& name) { return index->op == Op::loop && index->name == name; }
+bool is_reduction(const ExpressionPtr& index, const std::string& name) { return index->op == Op::reduction && index->name == name; }
+
+// Through casts, which change the type and not what is read.
+const Expression& uncast(const Expression& expression) { return expression.op == Op::cast ? uncast(*expression.args[0]) : expression; }
+
+// In `self + x * y` (either order of the sum): the two factors.
+std::optional<std::pair<const Expression*, const Expression*>> multiplied(const Stage& stage, const Expression& value) {
+  if (value.op != Op::add) return std::nullopt;
+  for (std::size_t self = 0; self < 2; ++self) {
+    const Expression& load = *value.args[self];
+    const Expression& term = uncast(*value.args[1 - self]);
+    if (load.op == Op::load && load.name == stage.name && term.op == Op::mul) return std::pair(&uncast(*term.args[0]), &uncast(*term.args[1]));
+  }
+  return std::nullopt;
+}
+
+// Fills in the operands when the stage is a contraction of two-dimensional reads.
+bool match_product(const Stage& stage, Contraction& found) {
+  if (stage.updates.size() != 1 || stage.loops.size() != 2 || stage.types.size() != 1) return false;
+  const Update& update = stage.updates[0];
+  if (update.reduction.size() != 1 || update.predicate) return false;
+  for (std::size_t d = 0; d < 2; ++d) {
+    if (!is_loop(update.indices[d], stage.loops[d])) return false;
+  }
+  const auto factors = multiplied(stage, *update.values[0]);
+  if (!factors) return false;
+  const std::string &n = stage.loops[0], &m = stage.loops[1], &k = update.reduction[0].name;
+  for (const auto& [a, b] : {*factors, std::pair(factors->second, factors->first)}) {
+    if (a->op != Op::load || b->op != Op::load || a->args.size() != 2 || b->args.size() != 2) return false;
+    if (!is_reduction(a->args[0], k) || !is_loop(a->args[1], m) || !is_loop(b->args[0], n) || !is_reduction(b->args[1], k)) continue;
+    found.product = stage.name;
+    found.product_n = n;
+    found.product_m = m;
+    found.k = k;
+    found.b = b->name;
+    found.type = stage.types[0];
+    return true;
+  }
+  return false;
+}
+
+// Whether every read of `name` in the pure stage is point by point.
+bool reads_pointwise(const Stage& stage, const std::string& name) {
+  bool pointwise = true;
+  for (const ExpressionPtr& value : stage.values) {
+    for_each_node(*value, [&](const Expression& node) {
+      if (node.op == Op::load && node.name == name) pointwise = pointwise && is_pointwise_load(node, stage);
+    });
+  }
+  return pointwise;
+}
+
+}  // namespace
+
+bool is_wrapper(const Algorithm& algorithm, const Stage& stage) {
+  return std::any_of(algorithm.arguments.begin(), algorithm.arguments.end(),
+                     [&](const Argument& argument) { return !argument.is_output && stage.name == argument.name + ".in"; });
+}
+
+std::string reference(const Algorithm& algorithm, const std::string& stage) {
+  const Stage* found = algorithm.find_stage(stage);
+  return found && is_wrapper(algorithm, *found) ? stage + "()" : stage;
+}
+
+std::string new_loop(const Stage& stage, std::string base) {
+  std::vector<std::string> taken = stage.loops;
+  for (const Update& update : stage.updates) {
+    for (const ReductionVariable& variable : update.reduction) taken.push_back(variable.name);
+  }
+  while (std::count(taken.begin(), taken.end(), base) > 0) base += '_';
+  return base;
+}
+
+std::vector<std::int64_t> output_extents(const Algorithm& algorithm, const Problem& problem, const std::string& output) {
+  std::vector<const Argument*> arguments;
+  for (const Argument& argument : algorithm.arguments) {
+    if (argument.is_output) arguments.push_back(&argument);
+  }
+  std::size_t first = 0;  // a Tuple output is one argument a component
+  for (const std::string& name : algorithm.outputs) {
+    const Stage& stage = algorithm.stage(name);
+    if (name != output) {
+      first += stage.types.size();
+      continue;
+    }
+    KILN_CHECK(first < arguments.size(), "output " + output + " has no argument");
+    std::vector<std::int64_t> extents;
+    for (int d = 0; d < static_cast<int>(stage.loops.size()); ++d) extents.push_back(extent_of(problem, algorithm, arguments[first]->name, d));
+    return extents;
+  }
+  KILN_CHECK(false, output + " is no output");
+}
+
+std::optional<std::int64_t> evaluate(const Expression& expression, const Algorithm& algorithm, const Problem& problem) {
+  if (expression.op == Op::constant) {
+    if (const auto* number = std::get_if<std::int64_t>(&expression.value)) return *number;
+    if (const auto* number = std::get_if<std::uint64_t>(&expression.value)) return static_cast<std::int64_t>(*number);
+    return std::nullopt;
+  }
+  if (expression.op == Op::extent) {
+    for (const Argument& argument : algorithm.arguments) {
+      for (int d = 0; d < argument.rank; ++d) {
+        if (expression.name == argument.name + ".extent." + std::to_string(d)) return extent_of(problem, algorithm, argument.name, d);
+        if (expression.name == argument.name + ".min." + std::to_string(d)) return 0;
+      }
+    }
+    return std::nullopt;
+  }
+  std::vector<std::int64_t> args;
+  for (const ExpressionPtr& arg : expression.args) {
+    const auto value = evaluate(*arg, algorithm, problem);
+    if (!value) return std::nullopt;
+    args.push_back(*value);
+  }
+  switch (expression.op) {
+    case Op::cast: return args[0];
+    case Op::add: return args[0] + args[1];
+    case Op::sub: return args[0] - args[1];
+    case Op::mul: return args[0] * args[1];
+    case Op::div: return args[1] > 0 && args[0] >= 0 ? std::optional(args[0] / args[1]) : std::nullopt;
+    case Op::min: return std::min(args[0], args[1]);
+    case Op::max: return std::max(args[0], args[1]);
+    default: return std::nullopt;
+  }
+}
+
+std::int64_t lanes_of(const Device& device, DType type) { return std::max<std::int64_t>(1, device.vector_bytes / type.bytes()); }
+
+std::vector<std::int64_t> vector_widths(std::int64_t lanes, std::int64_t extent) {
+  std::int64_t widest = 1;
+  while (widest * 2 <= std::min(lanes, extent)) widest *= 2;
+  if (widest == 1) return {1};
+  return {widest, widest / 2};
+}
+
+std::vector<std::int64_t> at_most(std::vector<std::int64_t> candidates, std::int64_t most) {
+  candidates.erase(std::remove_if(candidates.begin(), candidates.end(), [&](std::int64_t value) { return value > most; }), candidates.end());
+  if (candidates.empty()) candidates.push_back(1);
+  return candidates;
+}
+
+bool is_pointwise_load(const Expression& load, const Stage& consumer) {
+  if (load.args.size() > consumer.loops.size()) return false;
+  for (std::size_t d = 0; d < load.args.size(); ++d) {
+    if (!is_loop(load.args[d], consumer.loops[d])) return false;
+  }
+  return true;
+}
+
+std::optional<Contraction> find_contraction(const Algorithm& algorithm, const Problem& problem) {
+  if (algorithm.outputs.size() != 1) return std::nullopt;
+  Contraction found;
+  for (const Stage& stage : algorithm.stages) {
+    if (stage.updates.empty()) continue;
+    if (!found.product.empty() || !match_product(stage, found)) return std::nullopt;
+  }
+  if (found.product.empty()) return std::nullopt;
+  for (const Stage& stage : algorithm.stages) {
+    if (!reads_pointwise(stage, found.product)) return std::nullopt;
+  }
+  const Stage& output = algorithm.stage(algorithm.outputs[0]);
+  if (output.name == found.product || output.loops.size() != 2 || output.types.size() != 1) return std::nullopt;
+  // Between the product and the output every read of a stage that depends on the product is point by point too.
+  for (const Stage& stage : algorithm.stages) {
+    for (const std::string& producer : producers_of(stage)) {
+      const Stage* read = algorithm.find_stage(producer);
+      if (!read || is_wrapper(algorithm, *read) || producer == stage.name) continue;
+      const std::vector<std::string> further = producers_of(*read);
+      const bool carries = producer == found.product || std::count(further.begin(), further.end(), found.product) > 0;
+      if (carries && stage.name != found.product && !reads_pointwise(stage, producer)) return std::nullopt;
+    }
+  }
+  const Stage& product = algorithm.stage(found.product);
+  const auto k = evaluate(*product.updates[0].reduction[0].extent, algorithm, problem);
+  if (!k || !algorithm.find_stage(found.b)) return std::nullopt;
+  const std::vector<std::int64_t> extents = output_extents(algorithm, problem, output.name);
+  found.output = output.name;
+  found.output_n = output.loops[0];
+  found.output_m = output.loops[1];
+  found.b_inner = algorithm.stage(found.b).loops[0];
+  found.extent_n = extents[0];
+  found.extent_m = extents[1];
+  found.extent_k = *k;
+  return found;
+}
+
+}  // namespace kiln::schedules

@@ -1,0 +1,56 @@
+// What a space asks of an algorithm: which stages are real work, how they read each other, how large their loops are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dsl/algorithm.h"
+#include "dsl/device.h"
+#include "dsl/problem.h"
+
+namespace kiln::schedules {
+
+// Whether the stage is the wrapper of an input argument, "B.in".
+bool is_wrapper(const Algorithm& algorithm, const Stage& stage);
+
+// How a schedule refers to a stage: `B.in()` for the wrapper of an input, else the stage's name.
+std::string reference(const Algorithm& algorithm, const std::string& stage);
+
+// A name for a new loop of a stage: `base`, with underscores behind it while one of the stage's loops bears it already.
+std::string new_loop(const Stage& stage, std::string base);
+
+// The extents of an output stage's loops under the problem, innermost first.
+std::vector<std::int64_t> output_extents(const Algorithm& algorithm, const Problem& problem, const std::string& output);
+
+// The value of an expression over constants and the extents of arguments; nothing when it depends on more.
+std::optional<std::int64_t> evaluate(const Expression& expression, const Algorithm& algorithm, const Problem& problem);
+
+// Elements of this type in the device's widest register, at least 1.
+std::int64_t lanes_of(const Device& device, DType type);
+
+// The widest power of two that is at most `lanes` and `extent`, then the one below it: the vector widths worth trying on a loop of that extent.
+std::vector<std::int64_t> vector_widths(std::int64_t lanes, std::int64_t extent);
+
+// The numbers of `candidates` that are at most `most`; 1 when there are none.
+std::vector<std::int64_t> at_most(std::vector<std::int64_t> candidates, std::int64_t most);
+
+inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Whether every index of the load is the consumer's loop of the same position: the stage is read point by point.
+bool is_pointwise_load(const Expression& load, const Stage& consumer);
+
+// product(n, m) += a(k, m) * b(n, k), read point by point by pure stages up to the one output. The output is another stage: a product that is
+// itself the output has nowhere to keep its sums in registers.
+struct Contraction {
+  std::string output, output_n, output_m;     // the output stage and its loops
+  std::string product, product_n, product_m;  // the stage with the reduction and its loops
+  std::string k;                              // the reduction variable
+  std::string b, b_inner;                     // the stage read as b, and its innermost dimension
+  DType type;                                 // of the accumulator
+  std::int64_t extent_m = 1, extent_n = 1, extent_k = 1;
+};
+std::optional<Contraction> find_contraction(const Algorithm& algorithm, const Problem& problem);
+
+}  // namespace kiln::schedules
