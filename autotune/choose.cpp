@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dsl/error.h"
 #include "db/races.h"
 
 namespace kiln::autotune {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "autotune/records.h"
+#include "dsl/error.h"
 #include "db/artifacts.h"
 #include "db/choices.h"
 #include "db/coverage.h"

@@ -8,6 +8,7 @@
 
 #include "autotune/measure/tolerance.h"
 #include "autotune/records.h"
+#include "dsl/error.h"
 #include "db/artifacts.h"
 #include "dsl/legality.h"
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "autotune/measure/statistics.h"
+#include "dsl/error.h"
 #include "dsl/directive.h"
 #include "generators/host/host.h"
 

@@ -13,6 +13,7 @@
 #include "autotune/process/device_lock.h"
 #include "autotune/records.h"
 #include "autotune/tuning.h"
+#include "dsl/error.h"
 #include "db/choices.h"
 #include "db/demand.h"
 #include "dsl/legality.h"
@@ -127,20 +128,20 @@ TuneOutcome work(Run& run, Workers& workers, const TuneOptions& options) {
   for (WorkItem& item : work_list(options, workers.reader, run.store)) tunings.emplace_back(run, std::move(item));
   outcome.problems = static_cast<int>(tunings.size());
   add_tries(options, tunings);
-  for (auto tuning = tunings.begin(); tuning != tunings.end();) {
+  std::vector<Tuning> ready;
+  for (Tuning& tuning : tunings) {
     if (run.is_stopped()) break;
-    if (!tuning->prepare()) {
+    if (!tuning.prepare()) {
       ++outcome.without_baseline;
-      tuning = tunings.erase(tuning);
       continue;
     }
-    add_autoscheduler(*tuning, run.measurer.protocol().threads);
-    outcome.resumed |= tuning->has_resumed();
-    ++tuning;
+    add_autoscheduler(tuning, run.measurer.protocol().threads);
+    outcome.resumed |= tuning.has_resumed();
+    ready.push_back(std::move(tuning));
   }
   if (run.stop_request() != StopRequest::leave) {
-    search(run, tunings);
-    conclude(run, tunings, options, outcome);
+    search(run, ready);
+    conclude(run, ready, options, outcome);
   }
   outcome.stopped = run.stop_request();
   return outcome;

@@ -8,6 +8,7 @@
 
 #include "autotune/process/objects.h"
 #include "autotune/records.h"
+#include "dsl/error.h"
 #include "db/demand.h"
 
 namespace kiln::autotune {
