@@ -1,6 +1,7 @@
 // May this schedule be applied to this algorithm? Asked before any compile; Halide accepts much that is not what was meant.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -20,5 +21,17 @@ std::optional<Illegal> find_illegal(const Schedule& schedule, const Algorithm& a
 
 // Throws ScheduleError with the message of find_illegal.
 void require_legal(const Schedule& schedule, const Algorithm& algorithm, const Problem* problem);
+
+struct AlgorithmFacts;
+
+// The same for many schedules of one algorithm: reads its expressions once. `algorithm` must outlive it; it may be shared between threads.
+class Legality {
+ public:
+  Legality(const Algorithm& algorithm, const Problem* problem);
+  std::optional<Illegal> find_illegal(const Schedule& schedule) const;
+
+ private:
+  std::shared_ptr<const AlgorithmFacts> facts_;
+};
 
 }  // namespace kiln

@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "dsl/algorithm.h"
@@ -26,33 +25,39 @@ struct ProblemText {
   bool operator==(const ProblemText&) const = default;
 };
 
-// Throws UsageError with line:column, what was expected and what was found.
+// A problem is one line. Throws UsageError with the column, what was expected and what was found. A value with blanks or punctuation is
+// written in quotes: `blur(input.0=64, border="repeat edge")`.
 ProblemText parse_problem_text(std::string_view text);
 
-// What the operator is called with: needed to read the right algorithm before its symbols are known.
-// Items that name a GeneratorParam of the operator, the bare type under `type_param`; throws UsageError listing params and symbols for unknown names.
+// What the operator is called with.
 struct Problem {
   std::string operator_name;
   std::map<std::string, std::int64_t> extents;       // by symbol; complete: every symbol of the algorithm has one
   std::map<std::string, std::string> params;         // non-default GeneratorParams only, the type's included
   std::string type;                                  // the bare type as printed ("f32"), empty when the operator has no type parameter
-  std::map<std::string, std::string> orders;         // argument -> innermost-first symbols, as in B.order=nk; empty: the declared order
+  std::string type_param;                            // the GeneratorParam it stands for
+  std::map<std::string, std::string> orders;         // argument -> innermost first, as in B.order=nk; the declared order is left out
   std::vector<std::string> symbol_order;             // printing order, from the algorithm
   bool operator==(const Problem&) const = default;
 };
 
-// The GeneratorParams that a problem text sets, given the operator's parameter names with defaults and its symbols.
+// The GeneratorParams that a problem text sets to other values than their defaults: needed to read the right algorithm before its symbols
+// are known. The bare type becomes `type_param` in the spelling of its default ("f32" or Halide's "float32"). Items that name no parameter
+// are left to `resolve`, which knows the symbols. Throws UsageError for a type that is unknown, given twice or not taken by the operator.
 std::map<std::string, std::string> params_of(const ProblemText& text, const std::map<std::string, std::string>& default_params,
                                              const std::string& type_param);
 
-// Fills what was left out from the algorithm's estimates. Throws UsageError naming the symbol, the axis without estimate, and what to write.
+// Fills what was left out from the algorithm's estimates. An extent may be given by its symbol or by any of its places (`A.0=64`); an order
+// by one-letter symbols (`B.order=nk`) or by dimension numbers (`B.order=10`). Throws UsageError naming the symbol, the axis without
+// estimate, and what to write. `algorithm` must have been read under params_of(text).
 Problem resolve(const ProblemText& text, const Algorithm& algorithm);
 
 // Canonical: extents in symbol order, type, params by name, orders by argument; defaults left out. parse + resolve give it back.
 std::string print(const Problem& problem);
 Digest digest(const Problem& problem, const Digest& algorithm);
 
-// The extent of one dimension of an argument under this problem.
+// The extent of one dimension of an argument under this problem: its symbol's, else what the author estimated (a 3×3 filter's sides are no
+// symbols). Throws UsageError when there is neither.
 std::int64_t extent_of(const Problem& problem, const Algorithm& algorithm, const std::string& argument, int dimension);
 
 }  // namespace kiln

@@ -1,0 +1,169 @@
+#include "dsl/directive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "dsl/directives/all.h"
+#include "dsl/text_cursor.h"
+
+namespace kiln {
+namespace {
+
+template <typename... Directives>
+void add(std::vector<DirectiveSpec>& table, directive::List<Directives...>) {
+  (table.push_back(Directives::spec()), ...);
+}
+
+std::vector<DirectiveSpec> make_table() {
+  std::vector<DirectiveSpec> table;
+  add(table, directive::Applied{});
+  add(table, directive::Alone{});
+  std::sort(table.begin(), table.end(), [](const DirectiveSpec& a, const DirectiveSpec& b) { return a.name < b.name; });
+  return table;
+}
+
+bool contains(const std::vector<std::string>& words, std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); }
+
+bool fits(ParameterKind kind, const DirectiveArgument& argument) {
+  const auto* word = std::get_if<std::string>(&argument);
+  switch (kind) {
+    case ParameterKind::number: return word == nullptr;
+    case ParameterKind::tail: return word && contains(tail_strategies(), *word);
+    case ParameterKind::memory: return word && contains(memory_types(), *word);
+    case ParameterKind::key_value: return word && word->find('=') != std::string::npos;
+    case ParameterKind::loop:
+    case ParameterKind::new_loop:
+    case ParameterKind::stage:
+    case ParameterKind::word: return word && word->find('=') == std::string::npos;
+  }
+  return false;
+}
+
+const Parameter& parameter_at(const Signature& signature, std::size_t i) {
+  return signature.parameters[std::min(i, signature.parameters.size() - 1)];
+}
+
+bool fits_count(const Signature& signature, std::size_t count) {
+  return count == signature.parameters.size() || (signature.is_variadic && count > signature.parameters.size());
+}
+
+// The first argument that does not fit, or the number of arguments.
+std::size_t first_misfit(const Signature& signature, const std::vector<DirectiveArgument>& arguments) {
+  std::size_t i = 0;
+  while (i < arguments.size() && fits(parameter_at(signature, i).kind, arguments[i])) ++i;
+  return i;
+}
+
+std::string shown(const DirectiveArgument& argument) {
+  if (const auto* number = std::get_if<std::int64_t>(&argument)) return std::to_string(*number);
+  return "'" + std::get<std::string>(argument) + "'";
+}
+
+// The number of edits (insert, drop, replace) from one word to the other.
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string_view print(ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::loop: return "a loop";
+    case ParameterKind::new_loop: return "a name for a new loop";
+    case ParameterKind::number: return "a number";
+    case ParameterKind::stage: return "a stage";
+    case ParameterKind::tail: return "a tail strategy";
+    case ParameterKind::memory: return "a memory type";
+    case ParameterKind::word: return "a name";
+    case ParameterKind::key_value: return "key=value";
+  }
+  return "";
+}
+
+std::string_view print(NumericsEffect effect) {
+  switch (effect) {
+    case NumericsEffect::none: return "none";
+    case NumericsEffect::reorders_reduction: return "reorders_reduction";
+    case NumericsEffect::partial_sums: return "partial_sums";
+    case NumericsEffect::unknown: return "unknown";
+  }
+  return "";
+}
+
+const std::vector<DirectiveSpec>& directives() {
+  static const std::vector<DirectiveSpec> kTable = make_table();
+  return kTable;
+}
+
+const DirectiveSpec* find_directive(std::string_view name) {
+  const std::vector<DirectiveSpec>& table = directives();
+  const auto found = std::lower_bound(table.begin(), table.end(), name, [](const DirectiveSpec& spec, std::string_view n) { return spec.name < n; });
+  return found != table.end() && found->name == name ? &*found : nullptr;
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t fewest = std::max<std::size_t>(1, word.size() / 3) + 1;  // at most a third of the letters may be wrong
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edits(word, candidate);
+    if (distance >= fewest) continue;
+    fewest = distance;
+    best = candidate;
+  }
+  return best;
+}
+
+const std::vector<std::string>& tail_strategies() {
+  static const std::vector<std::string> kNames = {"Auto",           "RoundUp",          "GuardWithIf",  "Predicate",           "PredicateLoads",
+                                                  "PredicateStores", "ShiftInwards", "ShiftInwardsAndBlend", "RoundUpAndBlend"};
+  return kNames;
+}
+
+const std::vector<std::string>& memory_types() {
+  static const std::vector<std::string> kNames = {"Auto", "Heap", "Stack"};
+  return kNames;
+}
+
+const Signature* match_signature(const DirectiveSpec& spec, const std::vector<DirectiveArgument>& arguments) {
+  for (const Signature& signature : spec.signatures)
+    if (fits_count(signature, arguments.size()) && first_misfit(signature, arguments) == arguments.size()) return &signature;
+  return nullptr;
+}
+
+std::string print(const DirectiveSpec& spec, const Signature& signature) {
+  std::vector<std::string_view> names;
+  for (const Parameter& parameter : signature.parameters) names.push_back(parameter.name);
+  return fmt::format("{}({}{})", spec.name, names.empty() ? "" : listed(names), signature.is_variadic ? ", …" : "");
+}
+
+std::optional<ArgumentMismatch> explain_mismatch(const DirectiveSpec& spec, const std::vector<DirectiveArgument>& arguments) {
+  if (match_signature(spec, arguments)) return std::nullopt;
+  // Of the signatures with this many arguments, the one that fits furthest says what is wrong.
+  const Signature* best = nullptr;
+  for (const Signature& signature : spec.signatures)
+    if (fits_count(signature, arguments.size()) && (!best || first_misfit(signature, arguments) > first_misfit(*best, arguments))) best = &signature;
+  std::string forms;
+  for (const Signature& signature : spec.signatures) forms.append(forms.empty() ? "" : " or ").append(print(spec, signature));
+  if (!best) return ArgumentMismatch{-1, fmt::format("{} has {} argument{}; write {}", spec.name, arguments.size(), arguments.size() == 1 ? "" : "s", forms)};
+  const std::size_t i = first_misfit(*best, arguments);
+  const Parameter& parameter = parameter_at(*best, i);
+  std::string text = fmt::format("argument {} of {} is {}, found {}", i + 1, print(spec, *best), print(parameter.kind), shown(arguments[i]));
+  if (parameter.kind == ParameterKind::tail) text += "; they are " + listed(tail_strategies());
+  if (parameter.kind == ParameterKind::memory) text += "; they are " + listed(memory_types());
+  return ArgumentMismatch{static_cast<int>(i), text};
+}
+
+}  // namespace kiln

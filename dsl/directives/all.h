@@ -1,0 +1,37 @@
+// Every directive, in the order of their names. A new one is a file like split.h, an include and a name here.
+#pragma once
+
+#include "dsl/directives/align_bounds.h"
+#include "dsl/directives/align_storage.h"
+#include "dsl/directives/atomic.h"
+#include "dsl/directives/autoschedule.h"
+#include "dsl/directives/bound.h"
+#include "dsl/directives/bound_extent.h"
+#include "dsl/directives/compute_at.h"
+#include "dsl/directives/compute_inline.h"
+#include "dsl/directives/compute_root.h"
+#include "dsl/directives/fuse.h"
+#include "dsl/directives/own_schedule.h"
+#include "dsl/directives/parallel.h"
+#include "dsl/directives/rename.h"
+#include "dsl/directives/reorder.h"
+#include "dsl/directives/reorder_storage.h"
+#include "dsl/directives/serial.h"
+#include "dsl/directives/split.h"
+#include "dsl/directives/store_at.h"
+#include "dsl/directives/store_in.h"
+#include "dsl/directives/store_root.h"
+#include "dsl/directives/tile.h"
+#include "dsl/directives/unroll.h"
+#include "dsl/directives/vectorize.h"
+
+namespace kiln::directive {
+
+template <typename... Directives>
+struct List {};
+
+// Those that rewrite loops and become Halide calls, and the two that stand alone.
+using Applied = List<AlignBounds, AlignStorage, Atomic, Bound, BoundExtent, ComputeAt, ComputeInline, ComputeRoot, Fuse, Parallel, Rename, Reorder, ReorderStorage, Serial, Split, StoreAt, StoreIn, StoreRoot, Tile, Unroll, Vectorize>;
+using Alone = List<Autoschedule, OwnSchedule>;
+
+}  // namespace kiln::directive

@@ -1,0 +1,254 @@
+#include "dsl/legality.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/directive.h"
+#include "dsl/error.h"
+#include "dsl/loop_nest.h"
+#include "dsl/placement.h"
+#include "dsl/text_cursor.h"
+
+namespace kiln {
+namespace {
+
+// Keeps the complaint about the earliest directive.
+class First {
+ public:
+  void offer(std::size_t directive, std::string message) {
+    if (!found_ || directive < found_->directive) found_ = Illegal{directive, std::move(message)};
+  }
+  void offer(std::optional<Illegal> illegal) {
+    if (illegal) offer(illegal->directive, std::move(illegal->message));
+  }
+  std::optional<Illegal> take() { return std::move(found_); }
+
+ private:
+  std::optional<Illegal> found_;
+};
+
+class Reader {
+ public:
+  Reader(const AlgorithmFacts& facts, const Schedule& schedule) : schedule_(schedule), nest_(facts) {}
+
+  // The message without the directive's text.
+  std::optional<Illegal> find() {
+    if (auto illegal = make_wrappers()) return illegal;
+    for (std::size_t i = 0; i < schedule_.directives.size(); ++i)
+      if (std::string why = rewrite(i); !why.empty()) return Illegal{i, std::move(why)};
+    return check_whole();
+  }
+
+ private:
+  // A wrapper exists for the whole schedule, wherever it is first named: Halide wants them made before anything else.
+  std::optional<Illegal> make_wrappers() {
+    std::string why;
+    for (std::size_t i = 0; i < schedule_.directives.size(); ++i) {
+      const Directive& directive = schedule_.directives[i];
+      if (directive.stage.empty()) return Illegal{i, fmt::format("{} stands alone in a schedule", directive.name)};
+      const int stage = nest_.refer(directive.stage, why);
+      if (stage < 0) return Illegal{i, why};
+      stages_.push_back(stage);
+      const DirectiveSpec* spec = find_directive(directive.name);
+      if (!spec) return Illegal{i, fmt::format("there is no directive '{}'", directive.name)};
+      if (const auto mismatch = explain_mismatch(*spec, directive.arguments)) return Illegal{i, mismatch->text};
+      const Signature& signature = *match_signature(*spec, directive.arguments);
+      for (std::size_t a = 0; a < signature.parameters.size(); ++a)
+        if (signature.parameters[a].kind == ParameterKind::stage && nest_.refer(std::get<std::string>(directive.arguments[a]), why) < 0)
+          return Illegal{i, why};
+      specs_.push_back(spec);
+    }
+    return std::nullopt;
+  }
+
+  std::string rewrite(std::size_t i) {
+    const Directive& directive = schedule_.directives[i];
+    StageLoops& stage = nest_.stages()[static_cast<std::size_t>(stages_[i])];
+    const auto updates = static_cast<int>(stage.definitions.size()) - 1;
+    if (specs_[i]->is_pure_only && directive.update >= 0)
+      return fmt::format("{0} belongs to the whole stage, not to an update: write {1}.{0}(…)", directive.name, stage.name);
+    if (directive.update >= updates) {
+      if (updates == 0) return fmt::format("{} has no updates", stage.name);
+      return fmt::format("{} has {} update{}: update(0){}", stage.name, updates, updates == 1 ? "" : "s",
+                         updates == 1 ? "" : fmt::format(" to update({})", updates - 1));
+    }
+    Subject subject{directive, i, nest_, stage, stage.definitions[static_cast<std::size_t>(directive.update + 1)]};
+    return specs_[i]->rewrite(subject);
+  }
+
+  std::optional<Illegal> check_whole() {
+    First first;
+    check_inlined(first);
+    std::vector<std::vector<LoopPath>> places;
+    first.offer(find_misplaced(nest_, places));
+    for (std::size_t s = 0; s < nest_.stages().size(); ++s) {
+      if (nest_.stages()[s].is_inlined()) continue;
+      fix_constants(static_cast<int>(s));
+      for (const Definition& definition : nest_.stages()[s].definitions) {
+        check_marks(nest_.stages()[s], definition, first);
+        check_parallel_inside_vector(definition, first);
+        if (nest_.stages()[s].is_output()) check_extents(nest_.stages()[s], definition, first);
+      }
+    }
+    return first.take();
+  }
+
+  // The loops and the storage of an inlined stage do not exist.
+  void check_inlined(First& first) const {
+    for (std::size_t i = 0; i < schedule_.directives.size(); ++i) {
+      const StageLoops& stage = nest_.stages()[static_cast<std::size_t>(stages_[i])];
+      if (!stage.is_inlined() || schedule_.directives[i].name == "compute_inline") continue;
+      first.offer(i, fmt::format("{} is inlined where it is read, so it has neither loops nor storage; give it compute_root() or "
+                                 "compute_at(stage, loop)",
+                                 stage.name));
+      return;
+    }
+  }
+
+  // Sets the iterations that become known through the place of a stage, and what follows for its parts.
+  void fix_constants(int s) {
+    StageLoops& stage = nest_.stages()[static_cast<std::size_t>(s)];
+    const auto needs_constants = [](const Definition& definition) {
+      return std::any_of(definition.order.begin(), definition.order.end(), [&](int id) {
+        const LoopVariable& loop = definition.variables[static_cast<std::size_t>(id)];
+        return !loop.constant && (loop.kind == LoopKind::vectorized || loop.kind == LoopKind::unrolled);
+      });
+    };
+    if (std::none_of(stage.definitions.begin(), stage.definitions.end(), needs_constants)) return;
+    const auto extents = constant_extents(nest_, s);
+    for (Definition& definition : stage.definitions) {
+      for (std::size_t d = 0; d < extents.size(); ++d)
+        if (const int loop = definition.facts->pure_loop[d]; loop >= 0 && extents[d]) definition.variables[static_cast<std::size_t>(loop)].constant = extents[d];
+      for (const LoopRewrite& rewrite : definition.rewrites) pass_on(definition, rewrite);
+    }
+  }
+
+  static void pass_on(Definition& definition, const LoopRewrite& rewrite) {
+    auto& old = definition.variables[static_cast<std::size_t>(rewrite.old)].constant;
+    auto& outer = definition.variables[static_cast<std::size_t>(rewrite.outer)].constant;
+    auto& inner = definition.variables[static_cast<std::size_t>(rewrite.inner)].constant;
+    if (rewrite.kind == LoopRewrite::Kind::split) {
+      if (old) outer = (*old + rewrite.factor - 1) / rewrite.factor;
+    } else if (outer && inner) {
+      old = *outer * *inner;
+    }
+  }
+
+  void check_marks(const StageLoops& stage, const Definition& definition, First& first) const {
+    for (const LoopKind kind : {LoopKind::vectorized, LoopKind::unrolled}) {
+      std::int64_t product = 1;
+      const std::int64_t limit = kind == LoopKind::vectorized ? kMostLanes : kMostCopies;
+      std::size_t last = 0;
+      for (const int id : definition.order) {
+        const LoopVariable& loop = definition.variables[static_cast<std::size_t>(id)];
+        if (loop.kind != kind) continue;
+        if (!loop.constant) {
+          first.offer(loop.marked_by, fmt::format("how often loop '{}' of {} runs is not known while compiling; split it by a constant, as in {}({}, {})",
+                                                  loop.name, stage.name, kind == LoopKind::vectorized ? "vectorize" : "unroll", loop.name,
+                                                  kind == LoopKind::vectorized ? 8 : 4));
+          continue;
+        }
+        if (kind == LoopKind::vectorized && *loop.constant < 2)
+          first.offer(loop.marked_by, fmt::format("a vector needs at least 2 lanes, but loop '{}' of {} runs once there", loop.name, stage.name));
+        product = product > limit ? product : product * *loop.constant;
+        last = std::max(last, loop.marked_by);
+      }
+      if (product > limit)
+        first.offer(last, fmt::format("{} would {}; at most {} are allowed", stage.name,
+                                      kind == LoopKind::vectorized ? fmt::format("compute {} lanes at once", product)
+                                                                   : fmt::format("hold {} copies of its body", product),
+                                      limit));
+    }
+  }
+
+  static void check_parallel_inside_vector(const Definition& definition, First& first) {
+    const LoopVariable* parallel = nullptr;  // met further in
+    for (const int id : definition.order) {
+      const LoopVariable& loop = definition.variables[static_cast<std::size_t>(id)];
+      if (loop.kind == LoopKind::parallel) parallel = &loop;
+      if (loop.kind == LoopKind::vectorized && parallel)
+        first.offer(std::max(loop.marked_by, parallel->marked_by),
+                    fmt::format("the parallel loop '{}' would run inside a vectorized loop; reorder the vectorized one further in", parallel->name));
+    }
+  }
+
+  // An output's memory ends where the problem says: a tail that computes more, or starts before 0, would leave it.
+  static void check_extents(const StageLoops& stage, const Definition& definition, First& first) {
+    std::vector<std::optional<std::int64_t>> runs(definition.variables.size());
+    for (std::size_t d = 0; d < stage.facts->extents.size(); ++d)
+      if (const int loop = definition.facts->pure_loop[d]; loop >= 0) runs[static_cast<std::size_t>(loop)] = stage.facts->extents[d];
+    // A part of a guarded loop cannot leave what the guard lets through, the outer part of a shifted one not what the shift clamps to.
+    std::vector<bool> is_guarded(definition.variables.size(), false);
+    for (const LoopRewrite& rewrite : definition.rewrites) {
+      const auto old = static_cast<std::size_t>(rewrite.old), outer = static_cast<std::size_t>(rewrite.outer),
+                 inner = static_cast<std::size_t>(rewrite.inner);
+      if (rewrite.kind == LoopRewrite::Kind::fuse) {
+        if (runs[outer] && runs[inner]) runs[old] = *runs[outer] * *runs[inner];
+        continue;
+      }
+      runs[inner] = rewrite.factor;
+      if (!runs[old]) continue;
+      runs[outer] = (*runs[old] + rewrite.factor - 1) / rewrite.factor;
+      const bool shifts = rewrite.tail == Tail::shift_inwards || rewrite.tail == Tail::shift_inwards_and_blend;
+      const bool guards = rewrite.tail == Tail::guard_with_if || rewrite.tail == Tail::predicate || rewrite.tail == Tail::predicate_stores;
+      const bool rounds = !shifts && !guards && !is_guarded[old];
+      is_guarded[inner] = guards || is_guarded[old];
+      is_guarded[outer] = guards || shifts || is_guarded[old];
+      const std::string& name = definition.variables[old].name;
+      if (shifts && *runs[old] < rewrite.factor)
+        first.offer(rewrite.directive, fmt::format("loop '{}' of the output {} runs {} times in this problem, fewer than {}: the tail {} would start before 0; "
+                                                   "use a factor of at most {} or GuardWithIf",
+                                                   name, stage.name, *runs[old], rewrite.factor, tail_strategies()[static_cast<std::size_t>(rewrite.tail)],
+                                                   *runs[old]));
+      if (rounds && *runs[old] % rewrite.factor != 0)
+        first.offer(rewrite.directive, fmt::format("loop '{}' of the output {} runs {} times in this problem, which {} does not divide: the tail {} would "
+                                                   "leave the output; use a factor that divides it or GuardWithIf",
+                                                   name, stage.name, *runs[old], rewrite.factor,
+                                                   tail_strategies()[static_cast<std::size_t>(rewrite.tail)]));
+    }
+  }
+
+  const Schedule& schedule_;
+  LoopNest nest_;
+  std::vector<int> stages_;
+  std::vector<const DirectiveSpec*> specs_;
+};
+
+std::optional<Illegal> find(const Schedule& schedule, const AlgorithmFacts& facts) {
+  std::optional<Illegal> illegal;
+  if (schedule.is_opaque()) {
+    const Directive& directive = schedule.directives.front();
+    const DirectiveSpec* spec = find_directive(directive.name);
+    std::string why;
+    if (!spec || !spec->is_opaque) {
+      why = "it names no stage";
+    } else if (const auto mismatch = explain_mismatch(*spec, directive.arguments)) {
+      why = mismatch->text;
+    } else {
+      why = spec->refuse_alone(directive, *facts.algorithm);
+    }
+    if (!why.empty()) illegal = Illegal{0, why};
+  } else {
+    illegal = Reader(facts, schedule).find();
+  }
+  if (illegal) illegal->message = fmt::format("`{}`: {}", print(schedule.directives[illegal->directive]), illegal->message);
+  return illegal;
+}
+
+}  // namespace
+
+std::optional<Illegal> find_illegal(const Schedule& schedule, const Algorithm& algorithm, const Problem* problem) {
+  return find(schedule, facts_of(algorithm, problem));
+}
+
+void require_legal(const Schedule& schedule, const Algorithm& algorithm, const Problem* problem) {
+  if (const auto illegal = find_illegal(schedule, algorithm, problem)) throw ScheduleError(illegal->message);
+}
+
+Legality::Legality(const Algorithm& algorithm, const Problem* problem)
+    : facts_(std::make_shared<const AlgorithmFacts>(facts_of(algorithm, problem))) {}
+
+std::optional<Illegal> Legality::find_illegal(const Schedule& schedule) const { return find(schedule, *facts_); }
+
+}  // namespace kiln

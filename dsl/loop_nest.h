@@ -1,0 +1,146 @@
+// The loops of every stage while a schedule is read, directive by directive: what legality checks against and rewrites. No Halide here.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dsl/schedule.h"
+#include "dsl/stage_facts.h"
+
+namespace kiln {
+
+inline constexpr std::size_t kNoDirective = std::numeric_limits<std::size_t>::max();
+
+// Lanes of one vector operation, the product over nested vectorised loops. Wider ones only cost compile time: the widest register holds 64
+// bytes, and Halide compiles vectorize(x, 8192) for longer than anyone waits.
+inline constexpr std::int64_t kMostLanes = 256;
+
+// Copies of a loop body in one definition, the product over its unrolled loops. Register tiles need some tens; code beyond this leaves L1.
+inline constexpr std::int64_t kMostCopies = 1024;
+
+enum class LoopKind : std::uint8_t { serial, parallel, vectorized, unrolled };
+std::string_view print(LoopKind kind);
+
+enum class Tail : std::uint8_t {
+  automatic, round_up, guard_with_if, predicate, predicate_loads, predicate_stores, shift_inwards, shift_inwards_and_blend, round_up_and_blend,
+};
+Tail tail_of(std::string_view name);  // a name of tail_strategies()
+
+struct LoopVariable {
+  std::string name;                      // empty: made by vectorize, unroll or parallel with a factor, and beyond reach
+  LoopKind kind = LoopKind::serial;
+  bool is_reduction = false;
+  bool is_ordered = false;               // see LoopFacts
+  std::uint64_t roots = 0;               // which of the definition's own loops it stems from, one bit each
+  std::optional<std::int64_t> constant;  // iterations, when known while compiling
+  std::size_t marked_by = kNoDirective;  // the directive that gave its kind
+};
+
+struct LoopRewrite {
+  enum class Kind : std::uint8_t { split, fuse };
+  Kind kind = Kind::split;
+  int old = 0, outer = 0, inner = 0;  // split: old becomes outer and inner; fuse: outer and inner become old
+  std::int64_t factor = 1;
+  Tail tail = Tail::automatic;        // as resolved by Halide's rule for Auto
+  std::size_t directive = kNoDirective;
+};
+
+struct Definition {
+  const DefinitionFacts* facts = nullptr;
+  std::vector<int> producers;            // by facts->uses: the stage of LoopNest that the use now reads
+  std::vector<LoopVariable> variables;   // the first are facts->loops
+  std::vector<int> order;                // those that are loops now, innermost first
+  std::vector<LoopRewrite> rewrites;
+  bool is_atomic = false;
+
+  int find(std::string_view name) const;      // a variable that is a loop now, or -1
+  int place(int variable) const;              // in order; -1 when it is no loop any more
+};
+
+struct Level {
+  enum class Kind : std::uint8_t { inlined, root, at };
+  Kind kind = Kind::inlined;
+  int stage = -1;
+  std::string loop;
+  std::size_t directive = kNoDirective;  // who said so; kNoDirective: the default
+};
+
+struct StageLoops {
+  std::string name;                      // as a directive refers to it: `c`, `B.in()`, `f.in(g)`
+  const StageFacts* facts = nullptr;     // a wrapper's are those of what it wraps, but for its definition
+  int wraps = -1;                        // the stage that a wrapper copies
+  std::vector<Definition> definitions;
+  Level compute, store;
+  std::vector<std::optional<std::int64_t>> bounds;  // by dimension: the extent that `bound` fixed
+
+  bool is_output() const { return wraps < 0 && facts->is_output; }
+  bool is_inlined() const { return compute.kind == Level::Kind::inlined && definitions.size() == 1 && !is_output(); }
+  const std::vector<std::string>& loops() const { return facts->stage->loops; }
+  int dimension(std::string_view loop) const;  // -1 when it is no dimension of the stage
+};
+
+class LoopNest {
+ public:
+  explicit LoopNest(const AlgorithmFacts& facts);
+  LoopNest(const LoopNest&) = delete;
+  LoopNest& operator=(const LoopNest&) = delete;
+
+  // The stage that a reference names; makes the wrapper when it names one for the first time. Returns -1 and says why not.
+  int refer(const std::string& reference, std::string& why_not);
+  int find(const std::string& reference) const;  // among those that exist
+
+  const AlgorithmFacts& facts() const { return facts_; }
+  std::vector<StageLoops>& stages() { return stages_; }
+  const std::vector<StageLoops>& stages() const { return stages_; }
+  std::vector<int> consumers_first() const;  // every stage after all that read it
+
+ private:
+  int make_wrapper(const std::string& reference, int wrapped, int consumer, std::string& why_not);
+  std::string stage_names() const;
+
+  const AlgorithmFacts& facts_;
+  std::vector<StageLoops> stages_;
+  std::deque<DefinitionFacts> wrapper_facts_;
+};
+
+// One directive at work: what its rule sees and may change.
+struct Subject {
+  const Directive& directive;
+  std::size_t index;  // of the directive in the schedule
+  LoopNest& nest;
+  StageLoops& stage;
+  Definition& definition;
+
+  std::size_t count() const { return directive.arguments.size(); }
+  const std::string& word(std::size_t i) const { return std::get<std::string>(directive.arguments[i]); }
+  std::int64_t number(std::size_t i) const { return std::get<std::int64_t>(directive.arguments[i]); }
+  Tail tail(std::size_t i) const { return i < count() ? tail_of(word(i)) : Tail::automatic; }
+  std::string definition_name() const;   // "c", "update(0) of c"
+};
+
+// The rules that several directives share. Each returns why not, or an empty text after it has rewritten the loops.
+
+std::string no_such_loop(const Subject& subject, const std::string& name);
+// The dimension of the stage that a word names, for bound, align_… and reorder_storage; -1 and why not.
+int find_dimension(const Subject& subject, const std::string& name, std::string& why_not);
+// Fixes the extent of a dimension, under the problem's for an output.
+std::string bound_dimension(Subject& subject, const std::string& dimension, std::int64_t extent);
+// compute_root, compute_at, compute_inline; store_root, store_at: `at` takes the stage and loop from the first two arguments. Whether the loop
+// encloses all that reads the stage is known when all directives are read (dsl/placement).
+std::string set_compute_level(Subject& subject, Level::Kind kind);
+std::string set_store_level(Subject& subject, Level::Kind kind);
+std::string split_loop(Subject& subject, const std::string& loop, const std::string& outer, const std::string& inner, std::int64_t factor,
+                       Tail tail);
+std::string fuse_loops(Subject& subject, const std::string& inner, const std::string& outer, const std::string& fused);
+std::string reorder_loops(Subject& subject, const std::vector<std::string>& innermost_first);
+std::string rename_loop(Subject& subject, const std::string& loop, const std::string& name);
+std::string mark_loop(Subject& subject, const std::string& loop, LoopKind kind);
+// vectorize, unroll and parallel with a factor: split, then mark the inner loop (the outer one for parallel).
+std::string split_and_mark(Subject& subject, const std::string& loop, std::int64_t factor, Tail tail, LoopKind kind);
+
+}  // namespace kiln

@@ -1,0 +1,30 @@
+// Where each stage is computed and stored, seen from the places that read it; and how many iterations its loops have there.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dsl/legality.h"
+#include "dsl/loop_nest.h"
+
+namespace kiln {
+
+// The loops around a place, outermost first.
+struct EnclosingLoop {
+  int stage = 0;
+  int definition = 0;
+  int variable = 0;
+  bool operator==(const EnclosingLoop&) const = default;
+};
+using LoopPath = std::vector<EnclosingLoop>;
+
+// Checks compute_at and store_at against every read, as Halide does: the loop must enclose them all, through inlined stages and those computed
+// further in. Returns why one cannot stand and which places can, with the directive that asked for it. `paths` receives, by stage, the places
+// at which it is computed.
+std::optional<Illegal> find_misplaced(const LoopNest& nest, std::vector<std::vector<LoopPath>>& paths);
+
+// The iterations of a stage's dimensions at the place where it is computed, known while compiling; an upper bound where a tail guards.
+std::vector<std::optional<std::int64_t>> constant_extents(const LoopNest& nest, int stage);
+
+}  // namespace kiln
