@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -25,6 +26,15 @@ void publish(const std::string& draft, const std::string& path) {
   const int code = errno;
   unlink(draft.c_str());
   if (code != EEXIST) throw DataError(fmt::format("cannot create {}: {}; name a file elsewhere with --db", path, std::strerror(code)));
+}
+
+// An earlier copy is never overwritten: the next free number is taken.
+void keep_copy(Connection& connection, int version) {
+  const std::string base = fmt::format("{}.v{}", connection.path(), version);
+  std::string copy = base;
+  for (int n = 2; std::filesystem::exists(copy); ++n) copy = fmt::format("{}.{}", base, n);
+  Attempt attempt(connection, "copy, before migrating it,");
+  connection.run("VACUUM INTO ?1", copy);
 }
 
 }  // namespace
@@ -64,11 +74,7 @@ void migrate(Connection& connection, std::span<const Migration> steps, int targe
     throw DataError(fmt::format("{} has schema version {}, this program knows versions up to {}; use the newer program, or name another file with --db",
                                 connection.path(), from, target));
   if (from == target) return;
-  const std::string copy = fmt::format("{}.v{}", connection.path(), from);
-  if (!std::filesystem::exists(copy)) {
-    Attempt attempt(connection, "copy before migrating");
-    connection.run("VACUUM INTO ?1", copy);
-  }
+  keep_copy(connection, from);
   Transaction transaction(connection, fmt::format("migrate from version {} to {}", from, target));
   for (int version = schema_version(connection); version < target; ++version) {  // read again: another process may have been quicker
     const auto step = std::find_if(steps.begin(), steps.end(), [&](const Migration& each) { return each.from == version; });

@@ -24,7 +24,7 @@ int schema_version(Connection& connection);
 // Creates a store at `path` in one piece: it appears under its name complete or not at all, whoever else creates it at the same time.
 void create(const std::string& path);
 
-// Brings the file to `target`, in one transaction, after a copy to "<path>.v<from>" (left in place). Nothing to do: does nothing.
+// Brings the file to `target`, in one transaction, after a copy to "<path>.v<from>" (left in place; a number is added when taken). Nothing to do: does nothing.
 // Throws DataError for a newer file, naming both versions.
 void migrate(Connection& connection, std::span<const Migration> steps, int target);
 

@@ -24,7 +24,7 @@ struct MeasurementRow {
   std::vector<float> samples_ns;      // raw, in the order taken
   double q1_ns = 0, median_ns = 0, q3_ns = 0, mad_ns = 0;
   double value_ns = 0;                // the protocol's statistic: lower quartile on a CPU, median on a GPU
-  double ratio = 1, ratio_lo = 1, ratio_hi = 1;  // against the baseline of the race, 95 %; all 1 for the baseline itself
+  double ratio = 1, ratio_lo = 1, ratio_hi = 1;  // against the race's baseline, 95 %; ratio_hi may be infinite. The baseline's own are stored as 1
   std::string quality = "clean";      // clean · contended · throttled
   std::optional<double> clock_mhz, memory_clock_mhz, temperature_c;
 };

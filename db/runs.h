@@ -6,19 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "db/process.h"
 #include "db/store.h"
 
 namespace kiln::db {
-
-// The process that writes a run: told apart from a later one with the same number by its start, its boot and its PID namespace.
-struct Process {
-  std::int64_t pid = 0;
-  std::string started;  // "<boot id>/<pid namespace>/<start in clock ticks since boot>"
-};
-Process this_process();
-
-enum class Liveness { alive, dead, elsewhere };  // elsewhere: another boot's or container's, which cannot be asked
-Liveness liveness(const Process& process);
 
 struct RunRow {
   std::string uuid;               // empty: record_run makes one
@@ -43,10 +34,11 @@ struct StoredRun {
 
 RunId begin_run(Store& store, const RunRow& row);
 void heartbeat(Store& store, RunId run);                            // at least every 30 s: others judge a run elsewhere by it
-void end_run(Store& store, RunId run, const std::string& state);    // done · interrupted · failed
+void end_run(Store& store, RunId run, const std::string& state);    // done · interrupted · failed; drops trials that are only planned
 StoredRun run(Store& store, RunId id);
 std::optional<RunId> find_run(Store& store, const std::string& uuid_prefix);  // UsageError when ambiguous
 std::vector<RunId> runs(Store& store);                              // newest first
+std::optional<RunId> running_run(Store& store);                     // the newest whose process lives
 
 // Whatever changes how results are read: contended, throttled, worker replaced, device lost, resumed.
 void record_event(Store& store, RunId run, const std::string& kind, const std::string& detail);
@@ -56,7 +48,7 @@ struct EventRow {
 std::vector<EventRow> events(Store& store, RunId run);
 
 // Called at the start of a run. Runs whose process is dead (or elsewhere and silent for two minutes) become `interrupted`; of their
-// trials, `planned` ones are dropped, `running` ones become `suspect` at their first attempt, and at the second are done: worker_crash.
+// trials, `planned` ones are dropped; a `running` one becomes `suspect`, or, when its candidate is suspect already, done: worker_crash.
 struct Recovery {
   int interrupted_runs = 0;
   int suspects = 0;

@@ -24,7 +24,7 @@ struct ProblemStatus {
 // One row a (problem, device, toolchain, protocol) that any own run touched; `run` keeps only that run's own trials.
 std::vector<ProblemStatus> problem_status(Store& store, std::optional<RunId> run = std::nullopt);
 
-// The newest results of each problem and device: what `best` lists. Only the latest toolchain and protocol that has final races.
+// The results of each problem and device that `best` lists: those of its latest own run with a final race, else of its latest own run.
 std::vector<ResultKey> result_keys(Store& store, std::optional<DeviceId> device = std::nullopt);
 
 // One measured step of a run, for the curve of best-so-far.

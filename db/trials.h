@@ -15,12 +15,12 @@ inline constexpr const char* kReasons[] = {
     "spills",         "compile_error", "compile_timeout", "compiler_crash", "emulator_fault", "wrong_result", "nondeterministic", "run_error",
     "run_timeout",    "worker_crash",  "device_lost",     "implausible",    "cut_slow",       "same_as_build"};
 
-// A new trial, `planned`. Its attempt is one more than that of a suspect trial of the same candidate on this run's device and toolchain.
+// A new trial, `planned`. Its attempt is one more than the candidate's last in this run, or than that of a suspect it retries.
 TrialId plan_trial(Store& store, RunId run, ProblemId problem, ScheduleId schedule);
 void attach_build(Store& store, TrialId trial, BuildId build);
 void start_trial(Store& store, TrialId trial);    // `running`: committed when this returns, so launch after it
 void requeue_trial(Store& store, TrialId trial);  // back to `planned`: an innocent whose worker died of another
-void finish_trial(Store& store, TrialId trial);   // done, ok; needs a build
+void finish_trial(Store& store, TrialId trial);   // done, ok; needs a build. Like reject_trial, closes the candidate's suspect
 void reject_trial(Store& store, TrialId trial, const RejectionRow& rejection);
 
 // plan + attach + reject in one commit: for what is pruned or does not compile.
@@ -60,7 +60,8 @@ struct Suspect {
 std::vector<Suspect> suspects(Store& store, DeviceId device, ToolchainId toolchain);
 
 // One row a schedule that needs no second try under `key`: the latest own outcome. A rejection from building or checking counts under any
-// protocol, one from running or timing only under the key's. An ok trial that was not timed under the key's protocol has no stage.
+// protocol, one from running or timing only under the key's; device_lost never counts. An ok trial that was not timed under the key's
+// protocol has no stage.
 struct KnownOutcome {
   TrialId trial{};
   ScheduleId schedule{};
