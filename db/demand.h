@@ -29,7 +29,7 @@ struct Demand {
 
 // Throws UsageError `FILE:LINE: …` with what was expected and found. `name` is what messages call the text. Problems are not resolved here.
 Demand parse_demand(std::string_view text, const std::string& name);
-std::string print(const Demand& demand);  // parses back to an equal value
+std::string print(const Demand& demand);  // parses back to the same value but for line numbers
 
 inline constexpr double kDefaultHorizon_s = 30 * 86400.0;
 

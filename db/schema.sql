@@ -345,8 +345,7 @@ CREATE TABLE demand_source (
   window_end TEXT,
   horizon_s REAL NOT NULL CHECK (horizon_s > 0 AND horizon_s < 1e12),
   overflow INTEGER NOT NULL CHECK (overflow >= 0),
-  CHECK ((window_start IS NULL) = (window_end IS NULL)),
-  CHECK (window_end > window_start)
+  CHECK ((window_start IS NULL) = (window_end IS NULL))
 ) STRICT;
 CREATE TABLE demand (
   source_id INTEGER NOT NULL REFERENCES demand_source ON DELETE CASCADE,
