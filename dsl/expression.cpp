@@ -69,13 +69,19 @@ std::string quoted(std::string_view text) {
 
 std::string print_name(std::string_view name) { return is_word(name) ? std::string(name) : quoted(name); }
 
+// The shortest text that reads back to the same number of that type.
+std::string print_float(double value, DType type) {
+  if (std::isnan(value)) return "nan";
+  return type == kFloat32 ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
+}
+
 std::string print_value(const Expression& e) {
   return std::visit(
-      [](const auto& value) -> std::string {
+      [&e](const auto& value) -> std::string {
         if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>)
           return quoted(value);
         else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>)
-          return std::isnan(value) ? "nan" : fmt::format("{}", value);  // the shortest text that reads back to the same number
+          return print_float(value, e.type);
         else
           return std::to_string(value);
       },
@@ -190,16 +196,16 @@ class Parser {
     if (peek() == '"')
       e.value = string();
     else if (e.type.is_float())
-      e.value = floating(bare(), start);
+      e.value = floating(bare(), e.type, start);
     else if (e.type.kind == TypeClass::unsigned_int)
       e.value = number<std::uint64_t>(bare(), start);
     else
       e.value = number<std::int64_t>(bare(), start);
   }
 
-  double floating(const std::string& word, std::size_t start) {
+  double floating(const std::string& word, DType type, std::size_t start) {
     if (word == "nan") return std::nan("");
-    return number<double>(word, start);
+    return type == kFloat32 ? static_cast<double>(number<float>(word, start)) : number<double>(word, start);
   }
 
   template <typename Number>

@@ -16,7 +16,7 @@ struct Expression;
 using ExpressionPtr = std::shared_ptr<const Expression>;
 
 enum class Op : std::uint8_t {
-  constant,     // value
+  constant,     // value; of type f32 one that a float holds
   loop,         // name: a pure loop of the stage it stands in
   reduction,    // name: a reduction variable of the update it stands in, as in "r.x"
   parameter,    // name: a scalar input

@@ -11,8 +11,8 @@
 #include "dsl/read_algorithm_expression.h"
 #include "dsl/read_algorithm_generator.h"
 #include "dsl/read_algorithm_names.h"
+#include "dsl/read_algorithm_schedule.h"
 #include "dsl/rebuild.h"
-#include "dsl/rebuild_define.h"
 #include "dsl/registration.h"
 
 namespace kiln {
@@ -34,51 +34,6 @@ void read_pipeline(Algorithm& algorithm, const Halide::Pipeline& pipeline) {
   algorithm.requirements = read_requirements(pipeline);
   algorithm.outputs.clear();
   for (const Halide::Func& output : pipeline.outputs()) algorithm.outputs.push_back(names.at(output.name()).stage);
-}
-
-Names same_names(const std::vector<Function>& functions) {
-  Names names;
-  for (const Function& function : functions) {
-    StageNames stage{function.name(), {}, {}};
-    for (const std::string& loop : function.args()) stage.loops[loop] = loop;
-    for (const Halide::Internal::Definition& update : function.updates()) {
-      stage.reductions.emplace_back();
-      for (const auto& r : update.schedule().rvars()) stage.reductions.back()[r.var] = r.var;
-    }
-    names[function.name()] = std::move(stage);
-  }
-  return names;
-}
-
-// Estimates, and what is asked of an output's shape, belong to no stage's schedule.
-void copy_all_but_schedule(const Function& from, Function& to) {
-  to.schedule().estimates() = from.schedule().estimates();
-  for (std::size_t i = 0; i < from.output_buffers().size(); ++i) {
-    const Halide::Parameter& old = from.output_buffers()[i];
-    Halide::Parameter fresh = to.output_buffers()[i];
-    for (int d = 0; d < old.dimensions(); ++d) {
-      if (old.min_constraint(d).defined()) fresh.set_min_constraint(d, old.min_constraint(d));
-      if (old.extent_constraint(d).defined()) fresh.set_extent_constraint(d, old.extent_constraint(d));
-      fresh.set_stride_constraint(d, old.stride_constraint(d));
-      fresh.set_min_constraint_estimate(d, old.min_constraint_estimate(d));
-      fresh.set_extent_constraint_estimate(d, old.extent_constraint_estimate(d));
-    }
-    fresh.set_host_alignment(old.host_alignment());
-  }
-}
-
-std::string bytes_of(const Function& function) { return serialize(Halide::Pipeline(Halide::Func(function))); }
-
-// Does some stage's schedule differ from what a stage starts with? Answered by Halide's own serializer: a stage defined anew under the same
-// name has equal bytes iff nothing was scheduled. Stages are compared each with its producers, so one difference is enough.
-bool is_scheduled(const Halide::Pipeline& pipeline) {
-  const std::vector<Function> functions = functions_of(pipeline);
-  Redefined fresh = redefine(functions, {}, same_names(functions), Floats::as_written);
-  for (std::size_t i = 0; i < functions.size(); ++i) copy_all_but_schedule(functions[i], fresh.functions[i]);
-  for (const Halide::Func& output : pipeline.outputs())
-    for (std::size_t i = 0; i < functions.size(); ++i)
-      if (functions[i].name() == output.name() && bytes_of(functions[i]) != bytes_of(fresh.functions[i])) return true;
-  return false;
 }
 
 void refuse_unkeepable(const Halide::Pipeline& pipeline) {
@@ -109,8 +64,9 @@ void read_own_schedule(Algorithm& algorithm, const std::map<std::string, std::st
     return;
   }
   refuse_unkeepable(run.pipeline());
-  const bool added_stages = functions_of(run.pipeline()).size() != stages;  // rfactor
-  if (!added_stages && !is_scheduled(run.pipeline())) {
+  const std::vector<Function> functions = functions_of(run.pipeline());
+  const bool added_stages = functions.size() != stages;  // rfactor
+  if (!added_stages && !is_scheduled(functions, run.pipeline().outputs())) {
     algorithm.own_schedule_absent = "schedule() leaves every stage at its default";
     return;
   }

@@ -3,8 +3,8 @@
 #include <cxxabi.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <optional>
 #include <typeinfo>
 
@@ -89,16 +89,8 @@ std::unique_ptr<AbstractGenerator> create(const std::string& generator, const st
   });
 }
 
-// "Halide::Float(32)", the only form in which a Type parameter shows its value.
-std::optional<Halide::Type> type_from_source(const std::string& source) {
-  for (const auto& [name, type] : Halide::Internal::get_halide_type_enum_map())
-    if (Halide::Internal::halide_type_to_c_source(type) == source) return type;
-  return std::nullopt;
-}
-
 // A parameter's value as C++ source, as a user would write it on a command line.
 std::string plain_text(const std::string& source) {
-  if (const std::optional<Halide::Type> type = type_from_source(source)) return print(dtype_of(*type, "a GeneratorParam"));
   if (source.size() >= 2 && source.front() == '"') return source.substr(1, source.size() - 2);
   if (source.starts_with("Enum_")) return source.substr(source.find("::") + 2);
   if (source == "LoopLevel::inlined()") return "inlined";
@@ -120,7 +112,16 @@ std::vector<GeneratorParamBase*> parameters_of(AbstractGenerator& generator) {
 }
 
 bool is_synthetic(const GeneratorParamBase& p) { return (p.*(&OpenParameter::is_synthetic_param))(); }
-std::string value_of(const GeneratorParamBase& p) { return plain_text((p.*(&OpenParameter::get_default_value))()); }
+
+// A type is asked for itself: its source text cannot say bfloat16.
+const Halide::Internal::GeneratorParamImpl<Halide::Type>* as_type(const GeneratorParamBase& p) {
+  return is_synthetic(p) ? nullptr : dynamic_cast<const Halide::Internal::GeneratorParamImpl<Halide::Type>*>(&p);
+}
+
+std::string value_of(const GeneratorParamBase& p) {
+  if (const auto* type = as_type(p)) return print(dtype_of(type->value(), fmt::format("GeneratorParam `{}`", p.name())));
+  return plain_text((p.*(&OpenParameter::get_default_value))());
+}
 
 // The names of an enumeration's values: its declaration's lines between the braces.
 std::vector<std::string> choices_of(const GeneratorParamBase& p) {

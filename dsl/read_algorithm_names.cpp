@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <string_view>
 
 #include "dsl/error.h"
 
@@ -19,8 +20,13 @@ bool is_made_up(const std::string& name) {
 
 std::string without_suffix(const std::string& name) { return name.substr(0, name.find('$')); }
 
-// "blur$3" -> "blur", "f12" -> "f".
-std::string base_name(const std::string& name) { return is_made_up(name) ? name.substr(0, 1) : without_suffix(name); }
+// "blur$3" -> "blur", "f12" -> "f", "lambda_4" -> "lambda": Halide's boundary conditions are full of lambdas.
+std::string base_name(const std::string& name) {
+  if (is_made_up(name)) return name.substr(0, 1);
+  constexpr std::string_view kLambda = "lambda_";
+  if (name.starts_with(kLambda) && name.find_first_not_of("0123456789", kLambda.size()) == std::string::npos) return "lambda";
+  return without_suffix(name);
+}
 
 class CalledFunctions : public Halide::Internal::IRVisitor {
  public:

@@ -13,7 +13,7 @@ enum class Epilogue { none, relu, silu };
 class MatMul : public Halide::Generator<MatMul> {
  public:
   GeneratorParam<Halide::Type> type{"type", Float(32)};
-  GeneratorParam<bool> has_bias{"bias", false};
+  GeneratorParam<bool> has_bias{"has_bias", false};
   GeneratorParam<Epilogue> epilogue{
       "epilogue", Epilogue::none, {{"none", Epilogue::none}, {"relu", Epilogue::relu}, {"silu", Epilogue::silu}}};
 
