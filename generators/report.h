@@ -29,7 +29,7 @@ struct Predicted {
 
 struct Actual {
   int vector_bits = 0;                    // widest vector register that an arithmetic instruction names
-  std::int64_t loop_stack_loads = 0;      // instructions inside loops that read the stack frame
+  std::int64_t loop_stack_loads = 0;      // instructions inside innermost loops that read the stack frame
   std::int64_t loop_stack_stores = 0;
   std::int64_t code_bytes = 0;            // text sections
   std::int64_t stack_frame_bytes = 0;     // the largest frame

@@ -31,6 +31,9 @@ Pipeline scheduled(const Algorithm& algorithm, const Schedule& schedule, const P
   return pipeline;
 }
 
+// Halide makes three functions of a name: name(buffer, …), name_argv(void**) and name_metadata().
+std::string argv_form(const std::string& symbol) { return symbol + "_argv"; }
+
 std::string compile_object(const Halide::Module& module) {
   const MemoryFile file("kiln-object");
   module.compile({{Halide::OutputFileType::object, file.path()}});
@@ -95,7 +98,7 @@ class Candidate {
       Pipeline pipeline = scheduled(algorithm_, schedule_, problem_, target);
       Lowered lowered = lower(pipeline, symbol_, target, algorithm_, problem_);
       build_.predicted = predict(lowered.program, device_);
-      artifact_ = {.bytes = {}, .symbol = symbol_, .target = target_, .alignment_bytes = lowered.program.host_alignment_bytes};
+      artifact_ = {.bytes = {}, .symbol = argv_form(symbol_), .target = target_, .alignment_bytes = lowered.program.host_alignment_bytes};
       module_ = std::move(lowered.module);
     });
     build_.lower_ms = milliseconds_since(start);
@@ -134,7 +137,7 @@ Artifact build_reference(const Algorithm& algorithm, const Device& device) {
   try {
     Pipeline pipeline = rebuild_reference(algorithm);
     const Halide::Module module = lower(pipeline, symbol, Halide::Target(target));
-    return {.bytes = compile_object(module), .symbol = symbol, .target = target};
+    return {.bytes = compile_object(module), .symbol = argv_form(symbol), .target = target};
   } catch (const Halide::Error& error) {
     throw Error("the reference of " + algorithm.generator + " cannot be built: " + error.what());
   }

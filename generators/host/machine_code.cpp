@@ -133,13 +133,29 @@ std::optional<std::int64_t> jump_target(const Instruction& instruction) {
   return instruction.address + instruction.size + *distance;
 }
 
-// Which instructions lie in some loop.
-std::vector<bool> in_loops(const Function& function) {
-  std::vector<bool> inside(function.size(), false);
+struct Loop {
+  std::size_t first = 0, last = 0;  // positions in the function
+};
+
+std::vector<Loop> loops_of(const Function& function) {
+  std::vector<Loop> loops;
   for (std::size_t i = 0; i < function.size(); ++i) {
     const auto target = jump_target(function[i]);
     if (!target || *target > function[i].address || *target < function.front().address) continue;
-    for (std::size_t j = i + 1; j-- > 0 && function[j].address >= *target;) inside[j] = true;
+    const auto first = std::lower_bound(function.begin(), function.end(), *target,
+                                        [](const Instruction& instruction, std::int64_t address) { return instruction.address < address; });
+    loops.push_back({static_cast<std::size_t>(first - function.begin()), i});
+  }
+  return loops;
+}
+
+// Which instructions lie in a loop that has no other loop inside. Two jumps back to one place are one loop.
+std::vector<bool> in_innermost_loops(const Function& function) {
+  const std::vector<Loop> loops = loops_of(function);
+  std::vector<bool> inside(function.size(), false);
+  for (const Loop& loop : loops) {
+    const bool has_inner = std::any_of(loops.begin(), loops.end(), [&](const Loop& other) { return other.first > loop.first && other.last <= loop.last; });
+    if (!has_inner) std::fill(inside.begin() + static_cast<std::ptrdiff_t>(loop.first), inside.begin() + static_cast<std::ptrdiff_t>(loop.last) + 1, true);
   }
   return inside;
 }
@@ -195,7 +211,7 @@ std::int64_t frame_bytes(const Function& function) {
 }
 
 void count(const Function& function, Actual& report) {
-  const std::vector<bool> looped = in_loops(function);
+  const std::vector<bool> looped = in_innermost_loops(function);
   const bool rbp_is_frame = std::any_of(function.begin(), function.end(),
                                         [](const Instruction& i) { return i.mnemonic == "mov" && i.operands == "rbp, rsp"; });
   for (std::size_t i = 0; i < function.size(); ++i) {

@@ -118,12 +118,13 @@ struct Level {
   int cores = 1;
 };
 
-Bytes traffic_into(const Level& level, const LoopNode& node, const Footprints& footprints) {
+Bytes traffic_into(Level level, const LoopNode& node, const Footprints& footprints) {
   if (is_loop(node)) {
     const LoopSets& sets = footprints.of(node);
-    if (!node.trips || !sets.iteration) return std::nullopt;
-    const std::int64_t at_once = level.shared && is_parallel(node) ? std::min<std::int64_t>(level.cores, *node.trips) : 1;
-    if (*sets.iteration * at_once <= level.bytes) return sets.whole;
+    if (!node.trips || !sets.iteration || !sets.whole) return std::nullopt;
+    const std::int64_t at_once = level.shared && is_parallel(node) ? std::clamp<std::int64_t>(*node.trips, 1, level.cores) : 1;
+    if (std::min(*sets.iteration * at_once, *sets.whole) <= level.bytes) return sets.whole;
+    level.bytes /= at_once;  // what is inside has its share only
   }
   Bytes body = footprints.direct(node);
   for (const LoopNode& child : node.children) {

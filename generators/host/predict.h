@@ -7,8 +7,8 @@
 //   working set      touched_bytes of one iteration of a loop: outer loops stand still, inner loops run through.
 //   traffic into a   T(loop) = touched_bytes of the whole loop if one iteration of it fits the level (what the next iteration shares is still
 //   level of size S  there), else trips x (T of each loop in its body + the lines that the body touches directly). l1 and l2 belong to one core; l3 is
-//                    shared, so an iteration of a parallel loop must fit min(cores, trips) times. The sum over cores is reported; a line that is
-//                    written counts once.
+//                    shared: min(cores, trips) iterations of a parallel loop must fit together (never more than the whole loop), and each loop
+//                    inside has that share of S. The sum over cores is reported; a line that is written counts once.
 //
 // Every loop is represented by its middle iteration (loop_tree.h). A figure that depends on a trip count or a size that is not known is absent.
 #pragma once

@@ -32,7 +32,7 @@ std::optional<Rejection> prune(const Actual& report, const Device& device) {
   const std::int64_t allowed = kLoopStoresPerRegister * device.vector_registers;
   if (report.loop_stack_stores <= allowed) return std::nullopt;
   return Rejection{Reason::spills, static_cast<double>(report.loop_stack_stores), static_cast<double>(allowed),
-                   fmt::format("{} instructions inside loops store to the stack; with {} vector registers at most {} make sense",
+                   fmt::format("{} instructions inside innermost loops store to the stack; with {} vector registers at most {} make sense",
                                report.loop_stack_stores, device.vector_registers, allowed)};
 }
 

@@ -12,7 +12,7 @@ inline Artifact compiled(Pipeline pipeline, const std::string& target, const std
   const Halide::Module module = lower(pipeline, symbol, Halide::Target(target));
   const MemoryFile file("kiln-test-object");
   module.compile({{Halide::OutputFileType::object, file.path()}});
-  return {.bytes = file.contents(), .symbol = symbol, .target = target};
+  return {.bytes = file.contents(), .symbol = symbol + "_argv", .target = target};
 }
 
 }  // namespace kiln::generators::host

@@ -94,6 +94,7 @@ TEST(Lowered, a_table_indexed_by_values_counts_as_its_whole) {
   Pipeline pipeline;
   pipeline.pipeline = Halide::Pipeline(y);
   pipeline.arguments = {in, table};
+  pipeline.stages = {{"y", y}};  // Halide may have numbered the name
   Algorithm algorithm = matmul_algorithm();
   algorithm.arguments[0].type = {TypeClass::unsigned_int, 8};
   for (Argument& argument : algorithm.arguments) argument.rank = 1;

@@ -65,7 +65,8 @@ TEST(Predict, an_unknown_trip_count_leaves_out_what_depends_on_it) {
   program.root.children[0].trips.reset();
   const Predicted report = predict(program, device());
   EXPECT_EQ(report.flops, std::nullopt);
-  EXPECT_TRUE(report.traffic_bytes.empty());
+  EXPECT_FALSE(report.traffic_bytes.contains("l1"));
+  EXPECT_EQ(report.traffic_bytes.at("l2"), 1 << 20);  // all of it fits, however often it is read
   EXPECT_EQ(report.working_sets, (std::vector<LoopBytes>{{"f.i", 1 << 20}, {"f.j", 64}}));
   EXPECT_EQ(report.parallel_tasks, 1);
 }
@@ -96,14 +97,19 @@ TEST(Predict, parallel_loops_directly_inside_each_other_multiply) {
   EXPECT_EQ(predict(program, device()).parallel_tasks, 4);
 }
 
+// Ten tasks, each reads its own MiB twice.
 TEST(Predict, l3_is_shared_by_the_iterations_that_run_at_once) {
-  LoopTree program = repeated_sweep(10);
-  program.root.children[0].kind = LoopNode::Kind::parallel_loop;
+  LoopTree program = repeated_sweep(2);
+  program.buffers[0].bytes = 10 << 20;
+  LoopNode tasks = loop(3, "f.t", 10, LoopNode::Kind::parallel_loop);
+  tasks.children = program.root.children;
+  tasks.children[0].children[0].accesses[0].place->spans.push_back({3, 16 * 16384, 10});
+  program.root.children = {tasks};
   Device tight = device();
-  tight.l3_bytes = (1 << 20) + 1;  // one sweep, not two
-  EXPECT_EQ(predict(program, tight).traffic_bytes.at("l3"), 10 << 20);
+  tight.l3_bytes = (1 << 20) + 1;  // one task's MiB, not two
+  EXPECT_EQ(predict(program, tight).traffic_bytes.at("l3"), 20 << 20);
   tight.l3_bytes = 2 << 20;
-  EXPECT_EQ(predict(program, tight).traffic_bytes.at("l3"), 1 << 20);
+  EXPECT_EQ(predict(program, tight).traffic_bytes.at("l3"), 10 << 20);
 }
 
 TEST(Report, predicted_survives_its_json_with_and_without_values) {

@@ -37,7 +37,7 @@ TEST(Prune, spills_are_allowed_until_loops_do_little_else) {
   EXPECT_EQ(rejection->reason, Reason::spills);
   EXPECT_EQ(rejection->asked, 2049);
   EXPECT_EQ(rejection->allowed, 2048);
-  EXPECT_EQ(rejection->text, "2049 instructions inside loops store to the stack; with 32 vector registers at most 2048 make sense");
+  EXPECT_EQ(rejection->text, "2049 instructions inside innermost loops store to the stack; with 32 vector registers at most 2048 make sense");
 }
 
 }  // namespace
