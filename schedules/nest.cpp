@@ -10,8 +10,6 @@ namespace {
 
 // A loop this short is worth unrolling whole: colour channels, filter taps.
 constexpr std::int64_t kShortLoop = 4;
-// More unrolled vectors than this make code that no register file and no instruction cache likes.
-constexpr std::int64_t kMostUnrolled = 32;
 
 const std::vector<std::int64_t> kSteps = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
 
@@ -32,16 +30,16 @@ std::size_t across_dimension(const Nest& nest, const std::string& loop) {
   return static_cast<std::size_t>(std::find(nest.loops.begin(), nest.loops.end(), loop) - nest.loops.begin());
 }
 
-void constrain_flat(Space& space, const Nest& nest) {
+void constrain_flat(Space& space, const Nest& nest, std::int64_t most_unrolled) {
   const NestKnobs& k = nest.knobs;
   const std::int64_t extent = nest.extents[0];
   space.require("a task must not be wider than the output", [=](std::int64_t l, std::int64_t v, const std::string& t) {
     return l * v <= extent || (t == "GuardWithIf" && v == 1);
   }, k.lanes, k.vectors, k.tail);
-  space.limit("vectors unrolled in a tile", kMostUnrolled, [](std::int64_t v, std::int64_t u) { return u == 1 ? v : 1; }, k.vectors, k.unroll);
+  space.limit("vectors unrolled in a tile", most_unrolled, [](std::int64_t v, std::int64_t u) { return u == 1 ? v : 1; }, k.vectors, k.unroll);
 }
 
-void constrain_deep(Space& space, const Nest& nest) {
+void constrain_deep(Space& space, const Nest& nest, std::int64_t most_unrolled) {
   const NestKnobs& k = nest.knobs;
   const std::vector<std::int64_t> extents = nest.extents;
   const std::vector<std::string> loops = nest.loops;
@@ -58,7 +56,7 @@ void constrain_deep(Space& space, const Nest& nest) {
                   [=](std::int64_t inside, const std::string& a) { return inside == 0 || a != name; }, k.inside, k.across);
   }
   const std::int64_t copies = nest.short_loop ? extents[*nest.short_loop] : 1;
-  space.limit("vectors unrolled in a tile", kMostUnrolled, [=](std::int64_t v, std::int64_t r, std::int64_t u, std::int64_t inside) {
+  space.limit("vectors unrolled in a tile", most_unrolled, [=](std::int64_t v, std::int64_t r, std::int64_t u, std::int64_t inside) {
     return (u == 1 ? v * r : 1) * (inside == 1 ? copies : 1);
   }, k.vectors, k.rows, k.unroll, k.inside);
 }
@@ -73,14 +71,15 @@ void schedule_flat(Chain& chain, const Nest& nest, const Stage& output, const Po
 
 }  // namespace
 
-Nest declare_nest(Space& space, const std::string& prefix, const Algorithm& algorithm, const Problem& problem, const Device& device,
-                  const std::string& output, DType widest) {
+Nest declare_nest(Space& space, const NestOptions& options, const Algorithm& algorithm, const Problem& problem, const Device& device,
+                  const std::string& output) {
+  const std::string& prefix = options.prefix;
   const Stage& stage = algorithm.stage(output);
   Nest nest{output, stage.loops, output_extents(algorithm, problem, output), std::nullopt, {}};
   const std::size_t rank = nest.loops.size();
   DType own = stage.types[0];
   NestKnobs& k = nest.knobs;
-  const std::vector<std::int64_t> lanes = lane_choices(device, widest, own, nest.extents[0]);
+  const std::vector<std::int64_t> lanes = lane_choices(device, options.widest, own, nest.extents[0]);
   std::vector<std::int64_t> vectors = at_most(kSteps, nest.extents[0] / lanes.back());
   if (rank == 1) {
     for (const std::int64_t more : {512, 1024, 2048, 4096}) {
@@ -104,9 +103,9 @@ Nest declare_nest(Space& space, const std::string& prefix, const Algorithm& algo
   k.strip = space.knob(prefix + "strip", at_most(kSteps, longest));
   k.tail = space.words(prefix + "tail", {"ShiftInwards", "GuardWithIf"});
   if (rank == 1) {
-    constrain_flat(space, nest);
+    constrain_flat(space, nest, options.most_unrolled);
   } else {
-    constrain_deep(space, nest);
+    constrain_deep(space, nest, options.most_unrolled);
   }
   return nest;
 }

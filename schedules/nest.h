@@ -41,10 +41,15 @@ struct NestLoops {
   std::size_t across = 0;  // the dimension of the second loop
 };
 
-// Declares the knobs with their constraints. `prefix` tells the knobs of several outputs apart. The output has at least one loop.
-// `widest` is the largest type computed with: vectors are tried that fill a register with it and with the output's own type.
-Nest declare_nest(Space& space, const std::string& prefix, const Algorithm& algorithm, const Problem& problem, const Device& device,
-                  const std::string& output, DType widest);
+struct NestOptions {
+  std::string prefix;                // tells the knobs of several outputs apart
+  DType widest;                      // the largest type computed with: vectors are tried that fill a register with it and with the output's own
+  std::int64_t most_unrolled = 32;   // vectors unrolled in a tile
+};
+
+// Declares the knobs with their constraints. The output has at least one loop.
+Nest declare_nest(Space& space, const NestOptions& options, const Algorithm& algorithm, const Problem& problem, const Device& device,
+                  const std::string& output);
 
 NestLoops loops_of(const Nest& nest, const Stage& output, const Point& point);
 

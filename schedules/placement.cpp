@@ -9,15 +9,14 @@ namespace {
 
 bool contains(const std::vector<std::string>& words, const std::string& word) { return std::count(words.begin(), words.end(), word) > 0; }
 
-void schedule_pure(Schedule& schedule, const Stage& stage, const std::vector<bool>& covers, const LoopStyle& style, bool in_parallel) {
+void schedule_pure(Schedule& schedule, const Stage& stage, const LoopStyle& style, bool in_parallel) {
   if (stage.loops.empty()) return;
   Chain chain(schedule, stage.name);
-  // A region that may be narrower than a vector must not be widened to one: what it reads could lie outside a buffer.
   if (style.lanes > 1) {
     if (contains(style.unrolled, stage.loops[0])) {
       chain.add("vectorize", stage.loops[0], style.lanes);
     } else {
-      chain.add("vectorize", stage.loops[0], style.lanes, covers[0] ? style.tail : "GuardWithIf");
+      chain.add("vectorize", stage.loops[0], style.lanes, style.tail);
     }
   }
   for (const std::string& loop : style.unrolled) chain.add("unroll", loop);
@@ -62,8 +61,8 @@ void schedule_update(Schedule& schedule, const Stage& stage, int number, const L
 
 }  // namespace
 
-void schedule_definitions(Schedule& schedule, const Stage& stage, const std::vector<bool>& covers, const LoopStyle& style, bool in_parallel) {
-  schedule_pure(schedule, stage, covers, style, in_parallel);
+void schedule_definitions(Schedule& schedule, const Stage& stage, const LoopStyle& style, bool in_parallel) {
+  schedule_pure(schedule, stage, style, in_parallel);
   for (int u = 0; u < static_cast<int>(stage.updates.size()); ++u) schedule_update(schedule, stage, u, style, in_parallel);
 }
 

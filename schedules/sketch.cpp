@@ -16,7 +16,11 @@ namespace {
 // With more stages than this only the ones nearest to the outputs are placed freely: the others are inlined or at root.
 constexpr std::size_t kMostPlaced = 8;
 // An inlined stage is computed once for every path that leads to it; more than this many and its code outgrows its use.
-constexpr std::int64_t kMostCopies = 32;
+constexpr std::int64_t kMostCopies = 12;
+// Vectors unrolled in a tile. Register tiles of sums use some 30; around the many reads of a stencil 30 copies compile for longer than
+// they could ever save.
+constexpr std::int64_t kMostUnrolled = 32, kMostUnrolledStencils = 8;
+constexpr std::int64_t kStencilReads = 3;
 
 // How deep in the output's nest a stage is computed. Inlined stages are as deep as their readers.
 int depth(const std::string& place) {
@@ -52,6 +56,15 @@ DType widest_type(const Algorithm& algorithm) {
     }
   }
   return widest;
+}
+
+std::int64_t most_unrolled(const Sketch& sketch) {
+  for (const PlacedStage& placed : sketch.placed) {
+    for (const Reader& reader : placed.readers) {
+      if (reader.loads >= kStencilReads) return kMostUnrolledStencils;
+    }
+  }
+  return kMostUnrolled;
 }
 
 std::vector<std::string> places_of(const Sketch& sketch, const PlacedStage& stage, bool freely) {
@@ -148,7 +161,7 @@ void declare_outputs(Space& space, Sketch& sketch, const Problem& problem, const
       continue;
     }
     if (stage.updates.empty()) {
-      sketch.nests.emplace(s, declare_nest(space, prefix, sketch.algorithm, problem, device, output, widest));
+      sketch.nests.emplace(s, declare_nest(space, {prefix, widest, most_unrolled(sketch)}, sketch.algorithm, problem, device, output));
     } else {
       const std::int64_t extent = output_extents(sketch.algorithm, problem, output)[0];
       sketch.update_lanes.insert_or_assign(s, space.knob(prefix + "lanes", vector_widths(lanes_of(device, stage.types[0]), extent)));
@@ -184,8 +197,10 @@ LoopStyle style_in_nest(const Sketch& sketch, const PlacedStage& placed, const N
   const Stage& stage = sketch.stage(placed.stage);
   const NestLoops loops = loops_of(nest, sketch.stage(*placed.host), p);
   LoopStyle style;
-  style.lanes = placed.covers.empty() || placed.covers[0] ? p[nest.knobs.lanes] : 1;
-  style.tail = p[nest.knobs.tail];
+  const std::optional<std::size_t> follows = placed.follows.empty() ? std::nullopt : placed.follows[0];
+  // Along the output's innermost loop a region is a vector wide at least; along another one it is as narrow as the tile's rows.
+  style.lanes = !follows || *follows == 0 || place == "task" ? p[nest.knobs.lanes] : 1;
+  style.tail = follows && *follows == 0 ? p[nest.knobs.tail] : "GuardWithIf";
   // In a tile of fixed size the region of a stage read point by point is the tile; unrolled, its sums can stay in registers.
   const bool fixed = place == "tile" && p[nest.knobs.unroll] == 1 && placed.is_pointwise && p[nest.knobs.tail] == "ShiftInwards";
   if (fixed && !stage.loops.empty()) {
@@ -221,7 +236,7 @@ void schedule_placed(Schedule& schedule, const Sketch& sketch, const PlacedStage
     style = style_in_nest(sketch, placed, nest, place, p);
   }
   apply_along(style, sketch, placed.stage, p);
-  schedule_definitions(schedule, stage, placed.covers, style, place == "root");
+  schedule_definitions(schedule, stage, style, place == "root");
 }
 
 Schedule schedule_sketch(const Sketch& sketch, const Point& p) {
@@ -238,7 +253,7 @@ Schedule schedule_sketch(const Sketch& sketch, const Point& p) {
     if (stage.loops.empty()) style.lanes = sketch.root_lanes;
     style.tail = "ShiftInwards";
     apply_along(style, sketch, s, p);
-    schedule_definitions(schedule, stage, std::vector<bool>(stage.loops.size(), true), style, true);
+    schedule_definitions(schedule, stage, style, true);
   }
   // Readers before what they read: a loop must exist before a stage is placed at it.
   for (std::size_t i = sketch.placed.size(); i-- > 0;) schedule_placed(schedule, sketch, sketch.placed[i], p);

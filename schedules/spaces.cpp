@@ -32,7 +32,7 @@ Schedule any_extent_schedule(const Algorithm& algorithm, const Device& device) {
     LoopStyle style;
     style.lanes = stage.types.empty() ? 1 : lanes_of(device, stage.types[0]);
     style.loop_inside = true;
-    schedule_definitions(schedule, stage, std::vector<bool>(stage.loops.size(), false), style, true);
+    schedule_definitions(schedule, stage, style, true);
   }
   return schedule;
 }

@@ -84,7 +84,8 @@ class Graph {
     PlacedStage& facts = facts_[s];
     facts.stage = s;
     facts.is_pure = stage.updates.empty();
-    facts.covers.assign(stage.loops.size(), algorithm_.is_output(stage.name));
+    facts.follows.resize(stage.loops.size());
+    for (std::size_t d = 0; d < stage.loops.size() && algorithm_.is_output(stage.name); ++d) facts.follows[d] = d;
     facts.is_pointwise = true;
     std::vector<std::size_t> outputs;
     bool in_bounds = false;
@@ -96,7 +97,7 @@ class Graph {
       facts.readers.push_back({r, loads.count, loads.all_pointwise});
       const bool is_output = algorithm_.is_output(reader.name);
       facts.is_pointwise = facts.is_pointwise && loads.all_pointwise && reader.updates.empty() && (is_output || facts_[r].is_pointwise);
-      cover(facts, loads, reader, r);
+      follow(facts, loads, reader, r);
       if (is_output) {
         outputs.push_back(r);
       } else {
@@ -112,11 +113,11 @@ class Graph {
     if (one && !in_bounds && algorithm_.stages[outputs[0]].updates.empty() && !algorithm_.stages[outputs[0]].loops.empty()) facts.host = outputs[0];
   }
 
-  void cover(PlacedStage& facts, const Loads& loads, const Stage& reader, std::size_t r) const {
+  void follow(PlacedStage& facts, const Loads& loads, const Stage& reader, std::size_t r) const {
     for (std::size_t d = 0; d < loads.shifted.size(); ++d) {
       if (!loads.shifted[d]) continue;
       const auto loop = std::find(reader.loops.begin(), reader.loops.end(), *loads.shifted[d]);
-      if (loop != reader.loops.end() && facts_[r].covers[static_cast<std::size_t>(loop - reader.loops.begin())]) facts.covers[d] = true;
+      if (loop != reader.loops.end() && !facts.follows[d]) facts.follows[d] = facts_[r].follows[static_cast<std::size_t>(loop - reader.loops.begin())];
     }
   }
 

@@ -24,8 +24,8 @@ struct PlacedStage {
   std::vector<std::size_t> later;      // every stage that reads it, directly or not, outputs left out, in order
   std::optional<std::size_t> host;     // the one output at whose loops it may be computed; nothing: inline or root only
   bool is_pointwise = false;           // all paths to the host read point by point, so its region in a tile is that of the tile
-  // By dimension: the region required of it is at least as wide as that of one loop of an output, whatever tile that is cut into.
-  std::vector<bool> covers;
+  // By dimension: the loop of the host, by its place, whose tile a region of this stage is at least as wide as; nothing: the width is unknown.
+  std::vector<std::optional<std::size_t>> follows;
 };
 
 // The stages that are neither wrappers nor outputs, producers first.
