@@ -137,15 +137,44 @@ struct Loop {
   std::size_t first = 0, last = 0;  // positions in the function
 };
 
-std::vector<Loop> loops_of(const Function& function) {
-  std::vector<Loop> loops;
+// For each instruction the position it jumps to, if that lies in the function.
+std::vector<std::optional<std::size_t>> jumps_of(const Function& function) {
+  std::vector<std::optional<std::size_t>> jumps(function.size());
   for (std::size_t i = 0; i < function.size(); ++i) {
     const auto target = jump_target(function[i]);
-    if (!target || *target > function[i].address || *target < function.front().address) continue;
-    const auto first = std::lower_bound(function.begin(), function.end(), *target,
+    if (!target) continue;
+    const auto found = std::lower_bound(function.begin(), function.end(), *target,
                                         [](const Instruction& instruction, std::int64_t address) { return instruction.address < address; });
-    loops.push_back({static_cast<std::size_t>(first - function.begin()), i});
+    if (found != function.end() && found->address == *target) jumps[i] = static_cast<std::size_t>(found - function.begin());
   }
+  return jumps;
+}
+
+bool falls_through(const Instruction& instruction) {
+  return instruction.mnemonic != "jmp" && instruction.mnemonic != "ret" && instruction.mnemonic != "ud2";
+}
+
+// Can the jump at the end of the range be reached from its beginning without leaving it? Cold blocks behind a function jump back without being loops.
+bool comes_round(const Function& function, const std::vector<std::optional<std::size_t>>& jumps, const Loop& range) {
+  std::vector<bool> seen(range.last - range.first + 1, false);
+  std::vector<std::size_t> open{range.first};
+  while (!open.empty()) {
+    const std::size_t at = open.back();
+    open.pop_back();
+    if (at < range.first || at > range.last || seen[at - range.first]) continue;
+    if (at == range.last) return true;
+    seen[at - range.first] = true;
+    if (jumps[at]) open.push_back(*jumps[at]);
+    if (falls_through(function[at])) open.push_back(at + 1);
+  }
+  return false;
+}
+
+std::vector<Loop> loops_of(const Function& function) {
+  const auto jumps = jumps_of(function);
+  std::vector<Loop> loops;
+  for (std::size_t i = 0; i < function.size(); ++i)
+    if (jumps[i] && *jumps[i] <= i && comes_round(function, jumps, {*jumps[i], i})) loops.push_back({*jumps[i], i});
   return loops;
 }
 
