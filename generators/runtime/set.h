@@ -10,26 +10,7 @@
 #include "generators/runtime/dlpack_view.h"
 #include "generators/runtime/halide_abi.h"
 #include "generators/runtime/host.h"
-
-/* Raised when a set built before could not be called as before. */
-enum { KILN_SET_ABI = 1 };
-
-/* Append-only; the numbers are in every application. The codes that only CUDA sets return keep their places. */
-enum {
-  KILN_ERR_NULL_ARG = -1, KILN_ERR_RANK = -2, KILN_ERR_DTYPE = -3, KILN_ERR_DEVICE = -4, KILN_ERR_DEVICE_MIX = -5, KILN_ERR_SHAPE = -6,
-  KILN_ERR_STRIDE = -7, KILN_ERR_ALIGN = -8, KILN_ERR_BYTE_OFFSET = -9, KILN_ERR_ALIAS = -10, KILN_ERR_RANGE = -11, KILN_ERR_NO_VARIANT = -12,
-  KILN_ERR_NO_IMAGE = -13, KILN_ERR_WORKSPACE = -14, KILN_ERR_CAPTURE = -15, KILN_ERR_STALE_PLAN = -16, KILN_ERR_ABI = -17,
-  KILN_ERR_DRIVER = -18, KILN_ERR_CANCELLED = -19, KILN_ERR_NOT_LOADED = -20, KILN_ERR_THREADS = -21, KILN_ERR_KERNEL = -22, KILN_ERR_FILE = -23
-};
-
-enum { KILN_TIER_EXACT = 1, KILN_TIER_BUCKET = 2, KILN_TIER_GENERIC = 3 };
-enum { KILN_FALLBACK_WARN_ONCE = 0, KILN_FALLBACK_ALLOW = 1, KILN_FALLBACK_ERROR = 2 };
-
-/* Limits of one entry, so that a plan is a POD of 1 KiB. generators/package refuses what exceeds them. */
-enum { KILN_MAX_ARGUMENTS = 16, KILN_MAX_DIMENSIONS = 56, KILN_MAX_SYMBOLS = 32, KILN_PLAN_BYTES = 1024 };
-
-/* Counters: shapes that one entry keeps apart, and the slots of its open hash table (twice as many, so that probing stays short). */
-enum { KILN_CALL_SHAPES = 1024, KILN_CALL_SLOTS = 2048 };
+#include "generators/runtime/set_numbers.h"
 
 typedef struct {
   const char* name;

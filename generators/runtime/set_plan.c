@@ -130,7 +130,7 @@ static int apply_fallback(const kiln_entry* entry, const kiln_variant* variant, 
 static void fill_plan(const kiln_entry* entry, int variant, const kiln_call* call, kiln_plan* plan) {
   const int tier = entry->variants[variant].tier;
   memset(plan, 0, sizeof *plan);
-  plan->size = sizeof *plan;
+  plan->size = KILN_PLAN_BYTES;
   plan->tier = tier;
   plan->variant = variant;
   plan->load_number = kiln_load_number();

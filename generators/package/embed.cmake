@@ -1,0 +1,13 @@
+# Writes OUTPUT, a C++ source with the FILES in it. Run at build time: cmake -DOUTPUT=… -DFILES=a,b -P embed.cmake
+string(REPLACE "," ";" FILES "${FILES}")
+set(text "#include \"generators/package/embedded.h\"\n\n#include \"dsl/error.h\"\n\nnamespace kiln::generators::package {\n\n")
+string(APPEND text "const std::vector<EmbeddedFile>& embedded_files() {\n  static const std::vector<EmbeddedFile> files = {\n")
+foreach(file IN LISTS FILES)
+  get_filename_component(name "${file}" NAME)
+  file(READ "${file}" content)
+  string(APPEND text "      {\"${name}\", R\"KILNFILE(${content})KILNFILE\"},\n")
+endforeach()
+string(APPEND text "  };\n  return files;\n}\n\nstd::string embedded_file(std::string_view name) {\n")
+string(APPEND text "  for (const EmbeddedFile& file : embedded_files()) {\n    if (file.name == name) return std::string(file.text);\n  }\n")
+string(APPEND text "  KILN_CHECK(false, \"no embedded file \" + std::string(name));\n  return {};\n}\n\n}  // namespace kiln::generators::package\n")
+file(WRITE "${OUTPUT}" "${text}")
