@@ -4,7 +4,10 @@
 
 #include "schedules/matmul_host.h"
 #include "schedules/placement.h"
+#include "schedules/pointwise_host.h"
+#include "schedules/rows_host.h"
 #include "schedules/sketch.h"
+#include "schedules/stage_graph.h"
 #include "schedules/structure.h"
 
 namespace kiln::schedules {
@@ -12,23 +15,33 @@ namespace kiln::schedules {
 std::optional<Space> space_for(const Algorithm& algorithm, const Problem& problem, const Device& device) {
   if (device.kind != "cpu") return std::nullopt;
   if (const auto product = find_contraction(algorithm, problem)) return matmul_host(*product, reference(algorithm, product->b), device);
+  if (is_pointwise(algorithm)) return pointwise_host(algorithm, problem, device);
+  if (is_row_operator(algorithm)) return rows_host(algorithm, problem, device);
   return sketch(algorithm, problem, device);
 }
 
 std::vector<ShippedSpace> shipped_spaces() {
   return {
       {"matmul_host", "one product(n, m) += a(k, m) * b(n, k), and point by point from there to one output"},
-      {"sketch", "any algorithm"},
+      {"pointwise_host", "one output computed element by element"},
+      {"rows_host", "reductions over whole rows, read by one output of the same rows"},
+      {"sketch", "everything else"},
   };
 }
 
 Schedule any_extent_schedule(const Algorithm& algorithm, const Device& device) {
+  // Read in several places, a stage would be written out in each, and what it reads in each of those; at root it is right for every reader.
+  constexpr std::int64_t kMostReads = 2;
   Schedule schedule;
+  std::vector<std::string> inlined;
+  for (const PlacedStage& placed : placed_stages(algorithm)) {
+    std::int64_t reads = 0;
+    for (const Reader& reader : placed.readers) reads += reader.loads;
+    if (placed.is_pure && reads <= kMostReads) inlined.push_back(algorithm.stages[placed.stage].name);
+  }
   for (const Stage& stage : algorithm.stages) {
-    const bool is_output = algorithm.is_output(stage.name);
-    // Pure stages stay inlined; what has updates must be computed somewhere, and root is right for every reader.
-    if (is_wrapper(algorithm, stage) || (!is_output && stage.updates.empty())) continue;
-    if (!is_output) Chain(schedule, stage.name).add("compute_root");
+    if (is_wrapper(algorithm, stage) || std::count(inlined.begin(), inlined.end(), stage.name) > 0) continue;
+    if (!algorithm.is_output(stage.name)) Chain(schedule, stage.name).add("compute_root");
     LoopStyle style;
     style.lanes = stage.types.empty() ? 1 : lanes_of(device, stage.types[0]);
     style.loop_inside = true;
