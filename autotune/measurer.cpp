@@ -260,7 +260,10 @@ void Measurer::race(const std::string& key, const std::vector<RaceEntry>& entrie
   if (options.fresh_process) give_up_worker();
   const Clock::time_point begun = Clock::now();
   Field field{entries, {}, {}};
-  const auto tell = [&](RaceResult result) {
+  std::string baseline_failure;  // ends the race for everyone
+  const auto tell = [&](const RaceResult& result) {
+    const RaceEntry* entry = field.find(result.id);
+    if (entry != nullptr && entry->is_baseline && result.rejection) baseline_failure = result.rejection->text;
     if (field.told.insert(result.id).second) done(result);
   };
   const auto reject_rest = [&](const Rejection& rejection) {
@@ -274,7 +277,10 @@ void Measurer::race(const std::string& key, const std::vector<RaceEntry>& entrie
     const double limit_s = rest.limit_s + options.call_limit_s + kGrace_s + kLoad_s * static_cast<double>(starters.size());
     const auto loss = impl_->converse_about(key, "race", {{"entries", starters}, {"options", to_json(rest)}}, options.call_limit_s, limit_s,
                                             [&](const Message& message) { tell(race_result_from_json(message.body)); }, stop);
-    if (!loss) return reject_rest({Reason::run_error, std::nullopt, std::nullopt, "the race ended without a result for it"});
+    if (!loss) {
+      const std::string why = baseline_failure.empty() ? "the race ended without a result for it" : "the baseline of its race failed: " + baseline_failure;
+      return reject_rest({Reason::run_error, std::nullopt, std::nullopt, why});
+    }
     const RaceEntry* suspect = loss->suspect ? field.find(*loss->suspect) : nullptr;
     if (suspect == nullptr) {  // it died between calls: once is an accident
       if (!field.forgiven.insert(-1).second) return reject_rest(loss->rejection());
@@ -286,7 +292,7 @@ void Measurer::race(const std::string& key, const std::vector<RaceEntry>& entrie
     const std::int64_t id = suspect->candidate.id;
     tell(rejected(id, rejection));
     std::erase_if(field.entries, [id](const RaceEntry& entry) { return entry.candidate.id == id; });
-    if (was_baseline) return reject_rest({Reason::run_error, std::nullopt, std::nullopt, fmt::format("the baseline of its race failed: {}", rejection.text)});
+    if (was_baseline) return reject_rest({Reason::run_error, std::nullopt, std::nullopt, "the baseline of its race failed: " + baseline_failure});
   }
 }
 

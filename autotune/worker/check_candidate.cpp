@@ -1,0 +1,173 @@
+#include "autotune/worker/check_candidate.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "autotune/worker/running.h"
+#include "dsl/error.h"
+#include "generators/runtime/host.h"
+
+namespace kiln::autotune {
+namespace {
+
+using generators::Reason;
+using generators::Rejection;
+using generators::host::Loaded;
+
+// Every float type reads 0xff… as NaN; the second run starts from other bytes, so that what is never written differs between the two.
+constexpr std::byte kFirstPoison{0xff}, kSecondPoison{0x7f};
+
+// Both numbers of the first dimension that does not fit.
+Rejection numbers_of(std::string text, const std::vector<std::vector<Interval>>& required, const std::vector<std::vector<std::int64_t>>& extents) {
+  Rejection rejection{Reason::run_error, std::nullopt, std::nullopt, std::move(text)};
+  for (std::size_t i = 0; i < required.size(); ++i)
+    for (std::size_t d = 0; d < required[i].size(); ++d) {
+      const Interval& region = required[i][d];
+      if (region.extent <= 0 || (region.min >= 0 && region.min + region.extent <= extents[i][d])) continue;
+      rejection.asked = static_cast<double>(region.min < 0 ? region.min : region.min + region.extent);
+      rejection.allowed = static_cast<double>(region.min < 0 ? 0 : extents[i][d]);
+      return rejection;
+    }
+  return rejection;
+}
+
+const std::vector<std::string>& loops_of(const Algorithm& algorithm, std::size_t output) {
+  std::size_t component = 0;
+  for (const std::string& name : algorithm.outputs) {
+    const Stage& stage = algorithm.stage(name);
+    component += stage.types.size();
+    if (output < component) return stage.loops;
+  }
+  KILN_CHECK(false, "an output argument without a stage");
+}
+
+// One case through two runs.
+class CaseCheck {
+ public:
+  CaseCheck(const Algorithm& algorithm, const Case& judged, const Loaded& build, const CheckOptions& options, SharedPage& page, CheckOutcome& outcome)
+      : algorithm_(algorithm), judged_(judged), build_(build), page_(page), outcome_(outcome),
+        first_(algorithm, judged.inputs, static_cast<std::size_t>(options.alignment_bytes)),
+        second_(algorithm, judged.inputs, static_cast<std::size_t>(options.alignment_bytes)) {}
+
+  std::optional<Rejection> run(bool may_differ_in_order) {
+    if (auto rejection = run_once(first_, kFirstPoison)) return rejection;
+    if (auto rejection = run_once(second_, kSecondPoison)) return rejection;
+    return may_differ_in_order ? std::nullopt : find_difference();
+  }
+
+  double call_ns() const { return call_ns_; }
+
+ private:
+  std::optional<Rejection> run_once(CallMemory& memory, std::byte poison) {
+    memory.reset(poison);
+    kiln_host_clear_error();
+    int code = 0;
+    const std::int64_t begun = monotonic_ns();
+    {
+      const InCall in_call(page_);
+      code = build_(memory.call().argv());
+    }
+    call_ns_ = static_cast<double>(monotonic_ns() - begun);
+    if (code != 0) return Rejection{Reason::run_error, std::nullopt, std::nullopt, fmt::format("{}: {}", print(judged_.problem), failure_text(code))};
+    if (const auto damage = memory.find_damage())
+      return Rejection{Reason::wrong_result, std::nullopt, std::nullopt, fmt::format("{}: {}", print(judged_.problem), *damage)};
+    return judge(memory);
+  }
+
+  std::optional<Rejection> judge(const CallMemory& memory) {
+    std::optional<Rejection> rejection;
+    for (std::size_t i = 0; i < judged_.truth.size(); ++i) {
+      const OutputTruth& truth = judged_.truth[i];
+      const std::string& output = algorithm_.arguments[truth.argument].name;
+      const Comparison comparison = compare(memory.output(truth.argument), truth, judged_.tolerances[i]);
+      if (comparison.passes) outcome_.outliers += comparison.outliers;
+      const bool is_worst = comparison.worst && (!outcome_.worst || comparison.worst->severity > outcome_.worst->severity);
+      if (is_worst) {
+        outcome_.worst = comparison.worst;
+        outcome_.worst_output = output;
+      }
+      if (comparison.passes || (rejection && !is_worst)) continue;
+      const std::string others = comparison.outliers > 1 ? fmt::format("; {} of {} elements are off", comparison.outliers, comparison.elements) : "";
+      rejection = Rejection{Reason::wrong_result, std::abs(comparison.worst->got - comparison.worst->expected), comparison.worst->allowed,
+                            fmt::format("{}: {}{}", print(judged_.problem), describe(*comparison.worst, output, loops_of(algorithm_, i)), others)};
+    }
+    return rejection;
+  }
+
+  std::optional<Rejection> find_difference() const {
+    for (std::size_t i = 0; i < judged_.truth.size(); ++i) {
+      const std::size_t argument = judged_.truth[i].argument;
+      const OutputView a = first_.output(argument), b = second_.output(argument);
+      std::int64_t elements = 1, differing = 0;
+      for (const std::int64_t extent : a.extents) elements *= extent;
+      const auto size = static_cast<std::size_t>(a.type.bytes());
+      if (std::memcmp(a.bytes, b.bytes, static_cast<std::size_t>(elements) * size) == 0) continue;
+      for (std::int64_t e = 0; e < elements; ++e)
+        if (std::memcmp(a.bytes + static_cast<std::size_t>(e) * size, b.bytes + static_cast<std::size_t>(e) * size, size) != 0) ++differing;
+      return Rejection{Reason::nondeterministic, static_cast<double>(differing), 0.0,
+                       fmt::format("{}: two runs differ in {} of {} elements of output {}, and the schedule says nothing of `atomic`", print(judged_.problem),
+                                   differing, elements, algorithm_.arguments[argument].name)};
+    }
+    return std::nullopt;
+  }
+
+  const Algorithm& algorithm_;
+  const Case& judged_;
+  const Loaded& build_;
+  SharedPage& page_;
+  CheckOutcome& outcome_;
+  CallMemory first_, second_;
+  double call_ns_ = 0;
+};
+
+// The first ragged problem that the candidate's bounds allow.
+std::optional<std::size_t> find_ragged(const PreparedSubject& subject, const Loaded& build, SharedPage& page) {
+  for (std::size_t i = 0; i < subject.ragged_problems().size(); ++i) {
+    Inputs extents_only;
+    extents_only.extents = generators::host::extents_of(subject.algorithm(), subject.ragged_problems()[i]);
+    if (!find_bounds_rejection(build, subject.algorithm(), extents_only, page)) return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Rejection> find_bounds_rejection(const Loaded& build, const Algorithm& algorithm, const Inputs& inputs, SharedPage& page) {
+  const InCall in_call(page);
+  try {
+    const auto required = generators::host::required_regions(build, algorithm, inputs.extents);
+    const auto short_of = generators::host::find_shortfall(required, algorithm, inputs.extents);
+    if (!short_of) return std::nullopt;
+    return numbers_of(*short_of, required, inputs.extents);
+  } catch (const Error& error) {
+    return Rejection{Reason::run_error, std::nullopt, std::nullopt, error.what()};
+  }
+}
+
+CheckOutcome check_candidate(PreparedSubject& subject, const Loaded& build, const Candidate& candidate, const CheckOptions& options, SharedPage& page) {
+  CheckOutcome outcome;
+  const Algorithm& algorithm = subject.algorithm();
+  const auto judge = [&](const Case& judged) {
+    CaseCheck check(algorithm, judged, build, options, page, outcome);
+    outcome.rejection = check.run(candidate.may_differ_in_order);
+    if (!outcome.rejection) outcome.checked.push_back(judged.problem);
+    return check.call_ns();
+  };
+  std::optional<std::size_t> ragged;
+  {
+    const Suspect suspect(page, candidate.id);
+    outcome.rejection = find_bounds_rejection(build, algorithm, subject.timed().inputs, page);
+    if (outcome.rejection) return outcome;
+    outcome.call_ns = judge(subject.timed());
+    if (outcome.rejection || !options.ragged) return outcome;
+    ragged = find_ragged(subject, build, page);
+  }
+  if (!ragged) return outcome;
+  const Case& judged = subject.ragged(*ragged);  // may run the reference: not the candidate's doing
+  const Suspect suspect(page, candidate.id);
+  judge(judged);
+  return outcome;
+}
+
+}  // namespace kiln::autotune

@@ -1,0 +1,92 @@
+#include "autotune/worker/prepared_subject.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "autotune/measure/measure_messages.h"
+#include "autotune/measure/ragged.h"
+#include "dsl/error.h"
+
+namespace kiln::autotune {
+namespace {
+
+constexpr double kWholeFlops = 20e9;  // the reference runs at some GFLOP/s: ten seconds
+
+generators::host::Loaded load_object(const Objects& objects, const ObjectRef& object) {
+  return generators::host::Loaded(generators::Artifact{objects.object(object.hash), object.symbol, object.target});
+}
+
+std::optional<std::string> shortfall(const generators::host::Loaded& reference, const Algorithm& algorithm, const Problem& problem) {
+  const auto extents = generators::host::extents_of(algorithm, problem);
+  const auto required = generators::host::required_regions(reference, algorithm, extents, generators::host::reference_types(algorithm));
+  return generators::host::find_shortfall(required, algorithm, extents);
+}
+
+bool accepts(const generators::host::Loaded& reference, const Algorithm& algorithm, const Problem& problem) {
+  try {
+    return !shortfall(reference, algorithm, problem);
+  } catch (const Error&) {
+    return false;  // extents that the algorithm itself excludes
+  }
+}
+
+bool runs_in_tiles(const Subject& subject) { return subject.flops > kWholeFlops; }
+
+}  // namespace
+
+PreparedSubject::PreparedSubject(Subject subject, const Objects& objects)
+    : subject_(std::move(subject)), objects_(objects), reference_(load_object(objects, subject_.reference)) {
+  if (const auto short_of = shortfall(reference_, algorithm(), subject_.problem))
+    throw UsageError(fmt::format("{}: {}; the algorithm reads outside what this problem gives it", print(subject_.problem), *short_of));
+  timed_ = make_case(subject_.problem, 0, runs_in_tiles(subject_));
+  for (const Problem& problem : autotune::ragged_problems(subject_.problem, algorithm()))
+    if (accepts(reference_, algorithm(), problem)) ragged_.push_back(problem);
+  ragged_cases_.resize(ragged_.size());
+}
+
+Prepared PreparedSubject::prepared() const {
+  Prepared prepared;
+  prepared.key = subject_key(subject_);
+  prepared.whole = std::all_of(timed_->truth.begin(), timed_->truth.end(), [](const OutputTruth& output) { return output.whole; });
+  prepared.ragged = ragged_;
+  if (ragged_.empty())
+    prepared.ragged_absent = autotune::ragged_problems(subject_.problem, algorithm()).empty() ? "no extent is large enough to be made ragged"
+                                                                                          : "the reference accepts no other extents";
+  prepared.reference_s = timed_->reference_s;
+  return prepared;
+}
+
+// The first ragged problem is small whatever the timed one is; the others are as large as that.
+const Case& PreparedSubject::ragged(std::size_t i) {
+  if (!ragged_cases_[i]) ragged_cases_[i] = make_case(ragged_[i], 1 + i, i > 0 && runs_in_tiles(subject_));
+  return *ragged_cases_[i];
+}
+
+std::unique_ptr<Case> PreparedSubject::make_case(const Problem& problem, std::size_t scalar_choice, bool in_tiles) const {
+  auto made = std::make_unique<Case>();
+  made->problem = problem;
+  made->inputs = make_inputs(algorithm(), problem, subject_.seed, scalar_choice);
+  made->tolerances = tolerances(algorithm(), problem);
+  find_truth(*made, in_tiles);
+  return made;
+}
+
+void PreparedSubject::find_truth(Case& made, bool in_tiles) const {
+  made.truth = in_tiles ? output_tiles(algorithm(), made.inputs, subject_.seed) : whole_outputs(algorithm(), made.inputs);
+  const Digest name = digest("truth", fmt::format("{}\n{}\n{}\n", subject_key(subject_), print(made.problem), in_tiles ? "tiles" : "whole"));
+  const std::filesystem::path path = objects_.folder() / "truths" / (name.hex() + ".bin");
+  if (load(made.truth, path)) return;
+  const Clock::time_point begun = Clock::now();
+  try {
+    compute(made.truth, reference_, algorithm(), made.inputs);
+  } catch (const Error&) {
+    if (!in_tiles) throw;
+    find_truth(made, false);  // elements that cannot be computed apart: a histogram, a scan
+    return;
+  }
+  made.reference_s = seconds_since(begun);
+  save(made.truth, path);
+}
+
+}  // namespace kiln::autotune
