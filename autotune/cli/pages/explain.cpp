@@ -1,0 +1,122 @@
+#include "autotune/cli/pages/explain.h"
+
+#include <fmt/format.h>
+
+#include "autotune/cli/pages/json.h"
+#include "autotune/cli/text_table.h"
+#include "autotune/cli/units.h"
+
+namespace kiln::autotune::cli {
+namespace {
+
+using generators::Actual;
+using generators::Predicted;
+using generators::Rejection;
+
+std::string bytes_text(std::int64_t bytes) { return print_bytes(static_cast<double>(bytes)); }
+
+std::string fits_in(std::int64_t bytes, const Device& device) {
+  if (bytes <= device.l1_bytes) return "L1";
+  if (bytes <= device.l2_bytes) return "L2";
+  return bytes <= device.l3_bytes ? "L3" : "memory";
+}
+
+std::string print_predicted(const Predicted& predicted, const Device& device) {
+  std::string text = "predicted\n";
+  const auto line = [&](const char* name, const std::string& value) { text += fmt::format("  {:<22}{}\n", name, value); };
+  line("FLOPs", predicted.flops ? fmt::format("{:.4g}", *predicted.flops) : "unknown");
+  line("arguments", bytes_text(predicted.compulsory_bytes));
+  for (const auto& [level, bytes] : predicted.traffic_bytes) line(("into " + level).c_str(), bytes_text(bytes));
+  if (const auto flops_per_byte = intensity(predicted)) line("intensity", fmt::format("{:.1f} FLOP/byte", *flops_per_byte));
+  line("parallel tasks", predicted.parallel_tasks ? print_count(*predicted.parallel_tasks) : "unknown");
+  line("peak intermediates", predicted.peak_intermediate_bytes ? bytes_text(*predicted.peak_intermediate_bytes) : "unknown");
+  line("heap allocations", std::to_string(predicted.allocations));
+  if (predicted.working_sets.empty()) return text;
+  TextTable table;
+  table.column("  one iteration of").column("touches", Align::right).column("fits in");
+  for (const generators::LoopBytes& loop : predicted.working_sets) table.row({"  " + loop.loop, bytes_text(loop.bytes), fits_in(loop.bytes, device)});
+  return text + table.print();
+}
+
+std::string print_actual(const Actual& actual, const Device& device) {
+  return fmt::format(
+      "actual, read from the machine code\n  {:<22}{} bits (the device has {})\n  {:<22}{} loads, {} stores\n  {:<22}{}\n  {:<22}{}\n", "widest vector",
+      actual.vector_bits, 8 * device.vector_bytes, "stack inside loops", actual.loop_stack_loads, actual.loop_stack_stores, "code",
+      bytes_text(actual.code_bytes), "stack frame", bytes_text(actual.stack_frame_bytes));
+}
+
+std::string print_rejection(const Rejection& rejection) {
+  std::string text = fmt::format("rejected: {}\n{}", print(rejection.reason), indented(rejection.text, "  "));
+  if (rejection.asked && rejection.allowed) text += fmt::format("  asked {:.6g}, allowed {:.6g}\n", *rejection.asked, *rejection.allowed);
+  return text;
+}
+
+std::string print_known(const KnownTime& known) {
+  const db::KnownOutcome& outcome = known.outcome;
+  if (outcome.rejection) return fmt::format("when it was tried: {}\n{}", outcome.rejection->reason, indented(outcome.rejection->text, "  "));
+  if (!outcome.value_ns || !outcome.ratio) return "built and checked before, not timed\n";
+  return fmt::format("timed: {} a call, {:.2f}x the baseline's speed in the same race ({}{})\n  on {}; {}\n", print_ns(*outcome.value_ns),
+                     1 / *outcome.ratio, outcome.stage, outcome.clean ? "" : ", contended", known.device, known.protocol);
+}
+
+Json predicted_json(const std::optional<Predicted>& predicted) {
+  if (!predicted) return nullptr;
+  Json working_sets = Json::object();
+  for (const generators::LoopBytes& loop : predicted->working_sets) working_sets[loop.loop] = loop.bytes;
+  return {{"flops", or_null(predicted->flops)}, {"compulsory_bytes", predicted->compulsory_bytes}, {"traffic_bytes", predicted->traffic_bytes},
+          {"working_set_bytes", working_sets}, {"peak_intermediate_bytes", or_null(predicted->peak_intermediate_bytes)},
+          {"intensity", or_null(intensity(*predicted))}, {"parallel_tasks", or_null(predicted->parallel_tasks)}, {"allocations", predicted->allocations}};
+}
+
+Json actual_json(const std::optional<Actual>& actual) {
+  if (!actual) return nullptr;
+  return {{"vector_bits", actual->vector_bits}, {"loop_stack_loads", actual->loop_stack_loads}, {"loop_stack_stores", actual->loop_stack_stores},
+          {"code_bytes", actual->code_bytes}, {"stack_frame_bytes", actual->stack_frame_bytes}};
+}
+
+Json rejection_json(const std::optional<Rejection>& rejection) {
+  if (!rejection) return nullptr;
+  return {{"reason", print(rejection->reason)}, {"asked", or_null(rejection->asked)}, {"allowed", or_null(rejection->allowed)}, {"text", rejection->text}};
+}
+
+Json known_json(const std::optional<KnownTime>& known) {
+  if (!known) return nullptr;
+  const db::KnownOutcome& outcome = known->outcome;
+  return {{"stage", outcome.stage}, {"time_ns", or_null(outcome.value_ns)}, {"ratio", or_null(outcome.ratio)}, {"clean", outcome.clean},
+          {"rejected", outcome.rejection ? Json(outcome.rejection->reason) : Json(nullptr)}, {"device", known->device}, {"protocol", known->protocol}};
+}
+
+}  // namespace
+
+std::string print_explanation(const Explanation& explanation) {
+  const ExplainSubject& subject = explanation.subject;
+  std::string text = fmt::format("{}\ncandidate {} on {}\n{}\n", print(subject.problem), digest(subject.schedule).short_hex(), explanation.device.model,
+                                 indented(print(subject.schedule), "  "));
+  if (explanation.build.rejection) text += print_rejection(*explanation.build.rejection) + "\n";
+  if (explanation.build.predicted) text += print_predicted(*explanation.build.predicted, explanation.device) + "\n";
+  if (explanation.build.actual) text += print_actual(*explanation.build.actual, explanation.device) + "\n";
+  if (explanation.known) text += print_known(*explanation.known) + "\n";
+  text += fmt::format("binds: {}\n", explanation.advice.binds);
+  for (const std::string& line : explanation.advice.lines) text += "advice: " + line + "\n";
+  return text;
+}
+
+std::string explanation_json(const Explanation& explanation) {
+  const ExplainSubject& subject = explanation.subject;
+  return Json{{"operator", subject.problem.operator_name},
+              {"problem", print(subject.problem)},
+              {"candidate", digest(subject.schedule).short_hex()},
+              {"schedule", print(subject.schedule)},
+              {"device", explanation.device.model},
+              {"threads", explanation.threads},
+              {"predicted", predicted_json(explanation.build.predicted)},
+              {"actual", actual_json(explanation.build.actual)},
+              {"rejection", rejection_json(explanation.build.rejection)},
+              {"known", known_json(explanation.known)},
+              {"binds", explanation.advice.binds},
+              {"advice", explanation.advice.lines}}
+             .dump(2) +
+         "\n";
+}
+
+}  // namespace kiln::autotune::cli
