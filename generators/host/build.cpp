@@ -85,7 +85,6 @@ class Candidate {
 
  private:
   std::optional<Rejection> legality() const {
-    if (schedule_.is_opaque()) return std::nullopt;
     const auto illegal = find_illegal(schedule_, algorithm_, &problem_);
     if (!illegal) return std::nullopt;
     return Rejection{.reason = Reason::schedule_error, .asked = {}, .allowed = {}, .text = illegal->message};

@@ -83,7 +83,8 @@ StatementFacts facts_of(const Pipeline& pipeline, const Algorithm& algorithm, co
     for (int d = 0; d < argument.rank; ++d) extents.push_back(extent_of(problem, algorithm, argument.name, d));
     describe_buffer(names[i], argument, extents, facts);
   }
-  for (const auto& [name, func] : pipeline.stages) facts.stage_names[func.name()] = name;
+  // The stage that reads an input is `A.in` among the stages and `A.in()` in a schedule.
+  for (const auto& [name, func] : pipeline.stages) facts.stage_names[func.name()] = name.ends_with(".in") ? name + "()" : name;
   return facts;
 }
 

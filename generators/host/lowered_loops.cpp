@@ -29,7 +29,9 @@ std::string loop_name(const std::string& halide_name, const std::map<std::string
   constexpr std::string_view kRebased = ".rebased";
   if (loop.ends_with(kRebased)) loop.resize(loop.size() - kRebased.size());
   loop = loop.substr(loop.find_last_of('.') == std::string::npos ? 0 : loop.find_last_of('.') + 1);
-  std::replace(loop.begin(), loop.end(), '$', '.');  // a reduction variable is r$x in Halide, r.x in a schedule
+  // A reduction variable of several is r$x here and r.x in a schedule; the second domain of a name is r$2$x and r#2.x.
+  for (std::size_t i = 0; i + 1 < loop.size(); ++i)
+    if (loop[i] == '$') loop[i] = std::isdigit(static_cast<unsigned char>(loop[i + 1])) != 0 ? '#' : '.';
   return stage + (definition > 0 ? ".update(" + std::to_string(definition - 1) + ")." : ".") + loop;
 }
 

@@ -47,17 +47,15 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 Halide::AutoschedulerParams read_arguments(const Directive& directive) {
-  const auto* name = directive.arguments.empty() ? nullptr : std::get_if<std::string>(&directive.arguments.front());
+  const auto& name = std::get<std::string>(directive.arguments.front());
   const std::vector<std::string> available = available_autoschedulers();
-  if (name == nullptr || std::find(available.begin(), available.end(), *name) == available.end())
-    throw ScheduleError("`" + print(directive) + "` names no autoscheduler; there are: " + joined(available));
-  Halide::AutoschedulerParams out(*name);
+  if (std::find(available.begin(), available.end(), name) == available.end())
+    throw ScheduleError("`" + print(directive) + "`: no such autoscheduler lies beside libHalide; there are " + joined(available));
+  Halide::AutoschedulerParams out(name);
   for (auto argument = directive.arguments.begin() + 1; argument != directive.arguments.end(); ++argument) {
-    const auto* word = std::get_if<std::string>(&*argument);
-    const std::size_t equals = word == nullptr ? std::string::npos : word->find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == word->size())
-      throw ScheduleError("`" + print(directive) + "`: after the name come key=value pairs, as in autoschedule(Mullapudi2016, parallelism=2)");
-    out.extra[word->substr(0, equals)] = word->substr(equals + 1);
+    const auto& pair = std::get<std::string>(*argument);
+    const std::size_t equals = pair.find('=');
+    out.extra[pair.substr(0, equals)] = pair.substr(equals + 1);
   }
   return out;
 }

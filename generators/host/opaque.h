@@ -10,8 +10,8 @@
 
 namespace kiln::generators::host {
 
-// `schedule.is_opaque()`. An autoscheduler follows the problem's extents as estimates. Throws ScheduleError for an own schedule that is not there,
-// an unknown autoscheduler (lists those beside libHalide) and a malformed key=value; Halide::Error for what the autoscheduler refuses.
+// `schedule` is opaque and passed find_illegal. An autoscheduler follows the problem's extents as estimates. Throws ScheduleError for an own schedule
+// or an autoscheduler that is not there (lists those beside libHalide), Halide::Error for what the autoscheduler refuses.
 Pipeline rebuild_opaque(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Halide::Target& target);
 
 }  // namespace kiln::generators::host
