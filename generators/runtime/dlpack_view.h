@@ -1,7 +1,7 @@
 /* DLPack's tensor view, as DLPack 1.0 lays it out. An application that uses DLPack's own header includes that one first. */
 #if !defined(DLPACK_DLPACK_H_) && !defined(KILN_DLPACK_VIEW)
 #define KILN_DLPACK_VIEW
-typedef enum { kDLCPU = 1 } DLDeviceType;
+typedef enum { kDLCPU = 1, kDLCUDA = 2 } DLDeviceType;
 typedef enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 } DLDataTypeCode;
 typedef struct {
   DLDeviceType device_type;
