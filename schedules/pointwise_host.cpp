@@ -85,8 +85,9 @@ Space pointwise_host(const Algorithm& algorithm, const Problem& problem, const D
   k.blocks = space.knob("blocks", at_most({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64}, shape.columns));
   k.rows = space.knob("rows", at_most({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024}, shape.rows));
   const std::int64_t columns = shape.columns;
-  space.require("the vectors of one step must fit in the block that ShiftInwards moves them in", [=](std::int64_t l, std::int64_t u, const std::string& t, std::int64_t b) {
-    return t != "ShiftInwards" || (b == 1 ? l * u <= columns : ceil_div(columns, b) % (l * u) == 0 && columns % ceil_div(columns, b) == 0);
+  space.require("a step must fit in the block that ShiftInwards moves it in, and be more than one element for GuardWithIf", [=](std::int64_t l, std::int64_t u, const std::string& t, std::int64_t b) {
+    if (t != "ShiftInwards") return l * u > 1;
+    return (b == 1 ? l * u <= columns : ceil_div(columns, b) % (l * u) == 0 && columns % ceil_div(columns, b) == 0);
   }, k.lanes, k.unroll, k.tail, k.blocks);
   space.require("blocks must differ in their width", [=](std::int64_t b) { return ceil_div(columns, ceil_div(columns, b)) == b; }, k.blocks);
   space.schedule_as([=](const Point& p) { return schedule_of(shape, output, k, p); });
@@ -99,7 +100,7 @@ Space pointwise_host(const Algorithm& algorithm, const Problem& problem, const D
       if (space.seed({{"lanes", lanes}, {"unroll", 2}, {"blocks", blocks}, {"rows", rows}, {"tail", std::string(tail)}}, "one strip of rows a task")) break;
     }
   }
-  if (space.seeds().empty()) space.seed({{"tail", std::string("GuardWithIf")}}, "one row a task");
+  if (space.seeds().empty()) space.seed({}, "one row a task");
   return space;
 }
 

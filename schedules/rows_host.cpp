@@ -84,8 +84,8 @@ Space rows_host(const Algorithm& algorithm, const Problem& problem, const Device
   rows.tail = space.words("tail", {"ShiftInwards", "GuardWithIf"});
   rows.rows = space.knob("rows", at_most({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}, extents[1]));
   const std::int64_t columns = extents[0];
-  space.require("one step's vectors must fit in the row that ShiftInwards moves them in",
-                [=](std::int64_t l, std::int64_t u, const std::string& t) { return t != "ShiftInwards" || l * u <= columns; }, rows.lanes, rows.unroll, rows.tail);
+  space.require("a step must fit in the row that ShiftInwards moves it in, and be more than one element for GuardWithIf",
+                [=](std::int64_t l, std::int64_t u, const std::string& t) { return t == "ShiftInwards" ? l * u <= columns : l * u > 1; }, rows.lanes, rows.unroll, rows.tail);
   std::map<std::string, KnobValue> seed = {{"lanes", lanes}, {"unroll", 4}, {"rows", std::max<std::int64_t>(1, extents[1] / (4 * device.cores))}};
   for (const PlacedStage& placed : placed_stages(algorithm)) {
     const Stage& stage = algorithm.stages[placed.stage];
@@ -105,7 +105,7 @@ Space rows_host(const Algorithm& algorithm, const Problem& problem, const Device
   space.seed(seed, "a row's passes one after the other, the sum in wide steps");
   seed["unroll"] = 1;
   space.seed(seed, "a row's passes one after the other, the sum in wide steps");
-  if (space.seeds().empty()) space.seed({{"tail", std::string("GuardWithIf")}}, "one row a task");
+  if (space.seeds().empty()) space.seed({}, "one row a task");
   return space;
 }
 

@@ -40,6 +40,9 @@ std::optional<std::string> shifted_loop(const Expression& index) {
   return std::nullopt;
 }
 
+// Without the names that are bound around it.
+const Expression& body(const Expression& expression) { return expression.op == Op::let ? body(*expression.args[1]) : expression; }
+
 struct Loads {
   std::int64_t count = 0;
   bool all_pointwise = true;
@@ -139,7 +142,8 @@ std::vector<std::string> update_loops(const Stage& stage, const Update& update) 
 
 bool is_associative(const Stage& stage, const Update& update) {
   if (update.values.size() != 1) return false;
-  const Expression& value = *update.values[0];
+  const Expression& whole = *update.values[0];
+  const Expression& value = body(whole);
   if (value.op != Op::add && value.op != Op::mul && value.op != Op::min && value.op != Op::max) return false;
   const auto is_self = [&](const Expression& node) {
     if (node.op != Op::load || node.name != stage.name || node.args.size() != update.indices.size()) return false;
@@ -149,7 +153,7 @@ bool is_associative(const Stage& stage, const Update& update) {
     return true;
   };
   int self = 0;
-  for_each_node(value, [&](const Expression& node) { self += node.op == Op::load && node.name == stage.name; });
+  for_each_node(whole, [&](const Expression& node) { self += node.op == Op::load && node.name == stage.name; });
   return self == 1 && (is_self(*value.args[0]) || is_self(*value.args[1]));
 }
 
