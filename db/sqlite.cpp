@@ -73,7 +73,7 @@ Connection::Connection(const std::string& path, Access access) : path_(path), im
   try {
     if (code != SQLITE_OK) fail(code);
     sqlite3_busy_timeout(impl_->file, kBusyTimeout_ms);
-    script("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;");
+    script("PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON;");
   } catch (...) {
     sqlite3_close_v2(impl_->file);
     throw;

@@ -88,7 +88,7 @@ enum class Access {
   immutable,  // read-only, and nobody writes: works in a folder where no lock can be made
 };
 
-// One open file (or ":memory:"). Not for use by two threads, nor across fork. Foreign keys on, busy timeout 30 s, untrusted schema.
+// One open file (or ":memory:"). Not for use by two threads, nor across fork. Foreign keys on, busy timeout 30 s, damaged pages noticed on reading.
 class Connection {
  public:
   Connection(const std::string& path, Access access);
