@@ -97,7 +97,7 @@ std::vector<std::string> name_kernels(const KernelSet& set, const fs::path& buil
   for (const KernelObject& kernel : distinct_objects(set)) {
     const std::string name = "kernel_" + std::to_string(names.size());
     write_file(build / (name + ".timed.o"), *kernel.object);
-    run_tool({"objcopy", "--keep-global-symbol=" + kernel.symbol, "--redefine-sym", kernel.symbol + "=" + name, name + ".timed.o", name + ".o"}, build);
+    run_tool({"objcopy", "--redefine-sym", kernel.symbol + "=" + name, "--keep-global-symbol=" + name, name + ".timed.o", name + ".o"}, build);
     names.push_back(name + ".o");
   }
   return names;

@@ -125,13 +125,23 @@ static void write_tier(FILE* file, const kiln_set* set, int tier, counted_shape*
   }
 }
 
+/* RFC 3339 in UTC. By hand, since the C library's calendar reads TZ. Days to a date by eras of 400 years that begin on a 1st of March. */
+static void print_utc(int64_t seconds, char text[40]) {
+  const int64_t days = seconds / 86400 + 719468, second = seconds % 86400; /* from 0000-03-01; seconds are never before 1970 */
+  const int64_t era = days / 146097, day_of_era = days % 146097;
+  const int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  const int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const int64_t month = (5 * day_of_year + 2) / 153; /* 0 is March */
+  const int64_t day = day_of_year - (153 * month + 2) / 5 + 1;
+  const int64_t year = 400 * era + year_of_era + (month >= 10);
+  snprintf(text, 40, "%04d-%02d-%02dT%02d:%02d:%02dZ", (int)year, (int)(month < 10 ? month + 3 : month - 9), (int)day, (int)(second / 3600),
+           (int)(second / 60 % 60), (int)(second % 60));
+}
+
 static void write_window(FILE* file) {
-  char start[32], end[32];
-  const time_t from = (time_t)atomic_load(&window_start_s);
-  const time_t until = time(NULL) + 1; /* the second that has begun counts, so that no window is empty */
-  struct tm utc;
-  strftime(start, sizeof start, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&from, &utc));
-  strftime(end, sizeof end, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&until, &utc));
+  char start[40], end[40];
+  print_utc(atomic_load(&window_start_s), start);
+  print_utc((int64_t)time(NULL) + 1, end); /* the second that has begun counts, so that no window is empty */
   fprintf(file, "# window %s %s\n", start, end);
 }
 
