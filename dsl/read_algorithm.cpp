@@ -102,9 +102,12 @@ OperatorSignature signature_of(const std::string& generator, const std::string& 
   signature.default_params = default_parameters(generator, target);
   Algorithm algorithm;
   algorithm.generator = generator;
-  GeneratorRun run(generator, {}, target, true);
-  run.generate();
-  algorithm.arguments = run.arguments();
+  const auto is_open = [](const auto& param) { return param.second.empty() && param.first.find('.') != std::string::npos; };
+  if (std::ranges::none_of(signature.default_params, is_open)) {
+    GeneratorRun run(generator, {}, target, true);
+    run.generate();
+    algorithm.arguments = run.arguments();
+  }
   apply_registration(algorithm);
   signature.type_param = algorithm.type_param;
   signature.arguments = algorithm.arguments;

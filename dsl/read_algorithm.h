@@ -13,9 +13,11 @@ namespace kiln {
 // What can be known of an operator before a problem is given.
 struct OperatorSignature {
   std::string name;
-  std::map<std::string, std::string> default_params;  // synthetic ones ("input.type") included
+  // Types in Kiln's spelling ("f32"). Halide's synthetic parameters ("input.type", "planes.size") are there when the C++ leaves them to the
+  // caller, with an empty text: they have no default.
+  std::map<std::string, std::string> default_params;
   std::string type_param;
-  std::vector<Argument> arguments;                    // under the default params
+  std::vector<Argument> arguments;                    // under the default params; none while a synthetic one is open
   std::vector<std::string> symbol_order;
   std::map<std::string, std::vector<Axis>> symbols;
 };

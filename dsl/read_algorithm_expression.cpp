@@ -30,9 +30,11 @@ std::string without_type(const std::string& name) {
   return name;
 }
 
+const std::map<std::string, std::string> kNoReductions;
+
 class ExpressionReader {
  public:
-  ExpressionReader(const Names& names, const StageNames& stage, const std::map<std::string, std::string>* reductions)
+  ExpressionReader(const Names& names, const StageNames& stage, const std::map<std::string, std::string>& reductions)
       : names_(names), stage_(stage), reductions_(reductions) {}
 
   ExpressionPtr read(const Halide::Expr& e) {
@@ -103,11 +105,10 @@ class ExpressionReader {
 
   void variable(const Variable& op, Expression& result) {
     result.name = op.name;
-    if (op.reduction_domain.defined()) {
-      const auto found = reductions_ == nullptr ? std::map<std::string, std::string>::const_iterator{} : reductions_->find(op.name);
-      if (reductions_ == nullptr || found == reductions_->end()) fail(fmt::format("uses reduction variable `{}` outside its update", op.name));
+    // By name: inside an RDom's own predicate Halide leaves the domain out.
+    if (const auto reduction = reductions_.find(op.name); reduction != reductions_.end()) {
       result.op = Op::reduction;
-      result.name = found->second;
+      result.name = reduction->second;
     } else if (op.param.defined()) {
       result.op = op.param.is_buffer() ? Op::extent : Op::parameter;
     } else if (op.image.defined()) {
@@ -145,14 +146,14 @@ class ExpressionReader {
 
   const Names& names_;
   const StageNames& stage_;
-  const std::map<std::string, std::string>* reductions_;
+  const std::map<std::string, std::string>& reductions_;
   std::map<std::string, std::string> lets_;
 };
 
 Update read_update(const Definition& definition, const Names& names, const StageNames& stage, std::size_t index) {
   const std::map<std::string, std::string>& reductions = stage.reductions.at(index);
   Update update;
-  const auto reader = [&] { return ExpressionReader(names, stage, &reductions); };
+  const auto reader = [&] { return ExpressionReader(names, stage, reductions); };
   update.indices = reader().read(definition.args());
   for (const Halide::Expr& value : definition.values()) update.values.push_back(reader().read(value));
   for (const auto& r : definition.schedule().rvars())
@@ -191,7 +192,7 @@ std::vector<Stage> read_stages(const std::vector<Function>& functions, const Nam
     stage.name = own.stage;
     for (const std::string& loop : function.args()) stage.loops.push_back(own.loops.at(loop));
     for (const Halide::Type& type : function.output_types()) stage.types.push_back(dtype_of(type, "stage `" + own.stage + "`"));
-    for (const Halide::Expr& value : function.values()) stage.values.push_back(ExpressionReader(names, own, nullptr).read(value));
+    for (const Halide::Expr& value : function.values()) stage.values.push_back(ExpressionReader(names, own, kNoReductions).read(value));
     for (std::size_t i = 0; i < function.updates().size(); ++i) stage.updates.push_back(read_update(function.updates()[i], names, own, i));
     stages.push_back(std::move(stage));
   }
@@ -203,7 +204,7 @@ std::vector<ExpressionPtr> read_requirements(const Halide::Pipeline& pipeline) {
   const Names none;
   std::vector<ExpressionPtr> result;
   for (const Stmt& statement : pipeline.requirements())
-    if (const auto* check = statement.as<AssertStmt>()) result.push_back(ExpressionReader(none, nowhere, nullptr).read(check->condition));
+    if (const auto* check = statement.as<AssertStmt>()) result.push_back(ExpressionReader(none, nowhere, kNoReductions).read(check->condition));
   return result;
 }
 

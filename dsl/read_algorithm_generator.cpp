@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <string_view>
 #include <typeinfo>
 
 #include "dsl/error.h"
@@ -47,7 +48,10 @@ struct Reveal {
 };
 template struct Reveal<&GeneratorBase::param_info>;
 
+// Halide's own words without its "Error: " and trailing line ends.
 std::string trimmed(std::string text) {
+  constexpr std::string_view kPrefix = "Error: ";
+  if (text.starts_with(kPrefix)) text.erase(0, kPrefix.size());
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   return text;
 }

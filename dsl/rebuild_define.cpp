@@ -19,16 +19,15 @@ std::unique_ptr<Renamer> renamer(Floats floats, Targets& targets, const StageNam
   return std::make_unique<Renamer>(targets, stage, update, domain);
 }
 
-// Bounds and predicate refer to variables of the same domain, so the domain exists before its predicate is rewritten.
+// A domain's bounds and predicate name its variables without the domain itself, which would keep itself alive.
 ReductionDomain redefine_domain(const Definition& update, std::size_t index, Targets& targets, const StageNames& stage, Floats floats) {
   if (update.schedule().rvars().empty()) return {};
-  const auto bounds = renamer(floats, targets, stage, static_cast<int>(index), {});
+  const auto rename = renamer(floats, targets, stage, static_cast<int>(index), {});
   std::vector<Halide::Internal::ReductionVariable> variables;
   for (const auto& v : update.schedule().rvars())
-    variables.push_back({halide_name(stage.reductions.at(index).at(v.var)), bounds->mutate(v.min), bounds->mutate(v.extent)});
+    variables.push_back({halide_name(stage.reductions.at(index).at(v.var)), rename->mutate(v.min), rename->mutate(v.extent)});
   ReductionDomain domain(variables);
-  if (!is_const_one(update.predicate()))
-    domain.set_predicate(renamer(floats, targets, stage, static_cast<int>(index), domain)->mutate(update.predicate()));
+  if (!is_const_one(update.predicate())) domain.set_predicate(rename->mutate(update.predicate()));
   return domain;
 }
 

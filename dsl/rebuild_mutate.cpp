@@ -61,10 +61,10 @@ const Halide::Parameter& Renamer::input(const Halide::Parameter& old) {
 }
 
 Halide::Expr Renamer::visit(const Variable* op) {
-  if (op->reduction_domain.defined()) {
-    KILN_CHECK(update_ >= 0, "a reduction variable outside an update passed read_stages");
-    const std::string& name = stage_.reductions.at(static_cast<std::size_t>(update_)).at(op->name);
-    return Variable::make(op->type, halide_name(name), domain_);
+  if (update_ >= 0) {
+    const auto& reductions = stage_.reductions.at(static_cast<std::size_t>(update_));
+    if (const auto found = reductions.find(op->name); found != reductions.end())
+      return Variable::make(op->type, halide_name(found->second), domain_);
   }
   if (op->param.defined()) return Variable::make(op->type, op->name, input(op->param));
   if (op->image.defined()) return op;
