@@ -45,6 +45,34 @@ class KeepStatement : public ir::IRMutator {
   ir::Stmt& kept_;
 };
 
+// Replaces the names of functions wherever a statement refers to them.
+class RenameFunctions : public ir::IRMutator {
+ public:
+  explicit RenameFunctions(std::map<std::string, std::string> names) : names_(std::move(names)) {}
+
+ private:
+  using ir::IRMutator::visit;
+  Halide::Expr visit(const ir::Variable* op) override {
+    const auto renamed = names_.find(op->name);
+    return renamed == names_.end() ? Halide::Expr(op) : ir::Variable::make(op->type, renamed->second);
+  }
+
+  std::map<std::string, std::string> names_;
+};
+
+// Halide names the body of a parallel loop by a counter of the whole process, so that the same build would have other bytes the second time.
+void number_tasks(Halide::Module& module, const std::string& symbol) {
+  std::map<std::string, std::string> names;
+  for (ir::LoweredFunc& function : module.functions())
+    if (function.name.starts_with(symbol + "_par_for")) {
+      const std::string numbered = symbol + "_task" + std::to_string(names.size());
+      names["::" + function.name] = "::" + numbered;  // how a statement takes a function's address
+      function.name = numbered;
+    }
+  RenameFunctions rename(names);
+  for (ir::LoweredFunc& function : module.functions()) function.body = rename.mutate(function.body);
+}
+
 std::map<std::string, Halide::Parameter> output_parameters(const Halide::Pipeline& pipeline) {
   std::map<std::string, Halide::Parameter> out;
   for (const Halide::Func& func : pipeline.outputs())
@@ -93,6 +121,7 @@ StatementFacts facts_of(const Pipeline& pipeline, const Algorithm& algorithm, co
 Halide::Module lower(Pipeline& pipeline, const std::string& symbol, const Halide::Target& target) {
   pipeline.pipeline.add_custom_lowering_pass(new UnalignedOutputs(output_parameters(pipeline.pipeline)));
   Halide::Module module = pipeline.pipeline.compile_to_module(pipeline.arguments, symbol, target);
+  number_tasks(module, symbol);
   pipeline.pipeline.clear_custom_lowering_passes();  // they refer to this call's values
   return module;
 }

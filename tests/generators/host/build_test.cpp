@@ -161,7 +161,7 @@ TEST(Build, an_unknown_autoscheduler_lists_those_that_there_are) {
   ASSERT_TRUE(built.rejection);
   EXPECT_EQ(built.rejection->reason, Reason::schedule_error);
   EXPECT_EQ(built.rejection->text,
-            "`autoschedule(Nobody2020)`: there is no autoscheduler 'Nobody2020'; there are Adams2019, Li2018 and Mullapudi2016");
+            "`autoschedule(Nobody2020)`: there is no autoscheduler 'Nobody2020'; there are Adams2019, Li2018, Mullapudi2016");
 }
 
 // Mullapudi itself ends the process when it does not know a key.
