@@ -61,7 +61,9 @@ std::unique_ptr<Tree> make_tree(const std::vector<Verb>& verbs) {
   tree->root.get_formatter()->column_width(28);
   tree->root.add_flag("--version", tree->version, "print the version and exit");
   tree->root.footer("Every verb takes --help. Exit codes: 0 done, 1 a negative answer, 2 usage, 3 something of the machine is\n"
-                    "missing or in use, 4 the store, 130 and 143 interrupted (results are kept).");
+                    "missing or in use, 4 the store, 130 and 143 interrupted (results are kept).\n"
+                    "Read from the environment: KILN_DB, the store; KILN_CACHE_DIR, where objects are kept (default: beside the\n"
+                    "store); NO_COLOR.");
   for (const Verb& verb : verbs) {
     std::string word;
     CLI::App* app = add_app(*parent_of(*tree, verb.name, word), word, verb.sentence);

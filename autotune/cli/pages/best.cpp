@@ -108,9 +108,19 @@ BestRow empty_row(db::Store& store, const db::ResultKey& key, const std::vector<
   return row;
 }
 
-std::string short_schedule_name(const BestRow& row) { return row.candidate.empty() ? "-" : row.candidate; }
-
 std::string time_or_dash(const std::optional<double>& ns) { return ns ? print_ns(*ns) : "-"; }
+
+std::vector<std::string> cells_of(const BestRow& row) {
+  return {row.problem,
+          row.calls == 0 ? "-" : print_count(row.calls),
+          row.baseline.empty() ? "none" : row.baseline,
+          time_or_dash(row.baseline_ns),
+          time_or_dash(row.best_ns),
+          worth_text(row),
+          row.candidate.empty() ? "-" : row.candidate,
+          std::to_string(row.tried),
+          rejected_text(row.rejected)};
+}
 
 std::string print_cost(const DemandCost& cost) {
   return fmt::format("demand of {} calls: {} before, {} after: {}\n", print_count(cost.calls), print_ns(cost.before_ns), print_ns(cost.after_ns),
@@ -197,12 +207,16 @@ std::string rejected_text(const std::map<std::string, int>& rejected) {
 
 std::string print_best(const std::vector<BestRow>& rows, bool colour) {
   if (rows.empty()) return "nothing has been tuned in this store\n";
+  const bool has_devices = std::any_of(rows.begin(), rows.end(), [&](const BestRow& row) { return row.device != rows.front().device; });
   TextTable table;
+  if (has_devices) table.column("device");
   table.column("problem").column("calls", Align::right).column("baseline").column("time", Align::right).column("best", Align::right);
   table.column("speedup (95 %)").column("candidate").column("tried", Align::right).column("rejected");
-  for (const BestRow& row : rows)
-    table.row({row.problem, row.calls == 0 ? "-" : print_count(row.calls), row.baseline.empty() ? "none" : row.baseline, time_or_dash(row.baseline_ns),
-               time_or_dash(row.best_ns), worth_text(row), short_schedule_name(row), std::to_string(row.tried), rejected_text(row.rejected)});
+  for (const BestRow& row : rows) {
+    std::vector<std::string> cells = cells_of(row);
+    if (has_devices) cells.insert(cells.begin(), row.device);
+    table.row(std::move(cells));
+  }
   std::string text = table.print(colour);
   if (const auto cost = demand_cost(rows)) text += "\n" + print_cost(*cost);
   const std::string notes = notes_below(rows);

@@ -1,5 +1,6 @@
 // kiln db check|merge|export|vacuum
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -62,7 +63,9 @@ db::ExportFormat parse_format(const std::string& text) {
 
 Action declare_db_check(CLI::App&) {
   return [](const Common& common) {
-    db::Store store = open_to_read(common);
+    // Opening to write brings an older store to today's schema; a copy that cannot be written is checked as it is.
+    const bool is_writable = access(common.db.c_str(), W_OK) == 0;
+    db::Store store = is_writable ? open_to_write(common) : open_to_read(common);
     const std::vector<db::Finding> findings = db::check(store);
     print_result(common.json ? findings_json(findings) : print_findings(findings, common.db));
     return findings.empty() ? kDone : kData;
