@@ -20,6 +20,7 @@ constexpr std::int64_t kMostCopies = 12;
 // Vectors unrolled in a tile. Register tiles of sums use some 30; around the many reads of a stencil 30 copies compile for longer than
 // they could ever save.
 constexpr std::int64_t kMostUnrolled = 32, kMostUnrolledStencils = 8;
+// A stage that one reader names more often than this is read by a stencil.
 constexpr std::int64_t kStencilReads = 3;
 
 // How deep in the output's nest a stage is computed. Inlined stages are as deep as their readers.
@@ -61,7 +62,7 @@ DType widest_type(const Algorithm& algorithm) {
 std::int64_t most_unrolled(const Sketch& sketch) {
   for (const PlacedStage& placed : sketch.placed) {
     for (const Reader& reader : placed.readers) {
-      if (reader.loads >= kStencilReads) return kMostUnrolledStencils;
+      if (reader.loads > kStencilReads) return kMostUnrolledStencils;
     }
   }
   return kMostUnrolled;
@@ -197,10 +198,11 @@ LoopStyle style_in_nest(const Sketch& sketch, const PlacedStage& placed, const N
   const Stage& stage = sketch.stage(placed.stage);
   const NestLoops loops = loops_of(nest, sketch.stage(*placed.host), p);
   LoopStyle style;
-  const std::optional<std::size_t> follows = placed.follows.empty() ? std::nullopt : placed.follows[0];
+  const bool is_known = !placed.follows.empty() && placed.follows[0].has_value();
+  const bool along_innermost = is_known && placed.follows[0].value() == 0;
   // Along the output's innermost loop a region is a vector wide at least; along another one it is as narrow as the tile's rows.
-  style.lanes = !follows || *follows == 0 || place == "task" ? p[nest.knobs.lanes] : 1;
-  style.tail = follows && *follows == 0 ? p[nest.knobs.tail] : "GuardWithIf";
+  style.lanes = !is_known || along_innermost || place == "task" ? p[nest.knobs.lanes] : 1;
+  style.tail = along_innermost ? p[nest.knobs.tail] : "GuardWithIf";
   // In a tile of fixed size the region of a stage read point by point is the tile; unrolled, its sums can stay in registers.
   const bool fixed = place == "tile" && p[nest.knobs.unroll] == 1 && placed.is_pointwise && p[nest.knobs.tail] == "ShiftInwards";
   if (fixed && !stage.loops.empty()) {
@@ -260,30 +262,54 @@ Schedule schedule_sketch(const Sketch& sketch, const Point& p) {
   return schedule;
 }
 
+// A tile of sums that a register file holds: 4 vectors x 6 rows of 32 registers, 2 x 6 of 16. For other stages whole rows, one at a time.
+void wish_nest(std::map<std::string, KnobValue>& wish, const Sketch& sketch, const Nest& nest, const Device& device, bool tiled) {
+  const std::string prefix = sketch.algorithm.outputs.size() > 1 ? nest.output + "." : "";
+  if (nest.loops.size() == 1) {
+    wish[prefix + "vectors"] = 64;
+    return;
+  }
+  const std::int64_t lanes = vector_widths(sketch.root_lanes, nest.extents[0])[0];
+  const std::int64_t vectors = std::min<std::int64_t>(device.vector_registers >= 32 ? 4 : 2, nest.extents[0] / lanes);
+  const std::int64_t rows = tiled ? std::min<std::int64_t>(6, nest.extents[1]) : 1;
+  wish[prefix + "lanes"] = lanes;
+  wish[prefix + "vectors"] = tiled ? vectors : 0;
+  wish[prefix + "rows"] = rows;
+  // Some tasks for each core, so that none waits long for the last one.
+  wish[prefix + "strip"] = std::max<std::int64_t>(1, nest.extents[1] / (4 * device.cores) / rows);
+  wish[prefix + "unroll"] = tiled ? 1 : 0;
+}
+
+// Where a stage is computed in the seed named `way`. Sums at the tile with what they read once a task; or stages that a stencil reads kept by the
+// strip, the others inlined (the form that won on a chain of blurs over a picture); or everything at root.
+std::string seeded_place(const PlacedStage& placed, const std::string& way) {
+  if (way == "root") return "root";
+  if (way == "tile") return placed.is_pure ? "task" : "tile";
+  const bool is_reused = std::any_of(placed.readers.begin(), placed.readers.end(), [](const Reader& reader) { return reader.loads > kStencilReads; });
+  if (placed.is_pure && !is_reused) return "inline";
+  return way == "slide" && !placed.is_pure ? "row" : way;
+}
+
 void add_seeds(Space& space, const Sketch& sketch, const Device& device) {
-  for (const char* preferred : {"row", "tile", "task", "root"}) {
+  for (const std::string way : {"tile", "slide", "task", "root"}) {
     std::map<std::string, KnobValue> wish;
     for (const auto& [s, nest] : sketch.nests) {
-      const std::string prefix = sketch.algorithm.outputs.size() > 1 ? nest.output + "." : "";
-      const bool flat = nest.loops.size() == 1;
-      wish[prefix + "vectors"] = flat ? 64 : preferred == std::string("tile") ? 4 : 0;
-      wish[prefix + "rows"] = preferred == std::string("tile") ? 4 : 1;
-      // Some tasks for each core, so that none waits long for the last one.
-      if (!flat) wish[prefix + "strip"] = std::max<std::int64_t>(1, nest.extents[1] / (4 * device.cores) / (preferred == std::string("tile") ? 4 : 1));
-      wish[prefix + "unroll"] = preferred == std::string("tile") ? 1 : 0;
+      wish_nest(wish, sketch, nest, device, way == "tile");
+      if (nest.short_loop && way != "root") wish[(sketch.algorithm.outputs.size() > 1 ? nest.output + "." : "") + "inside"] = 1;
     }
-    for (const auto& [s, knob] : sketch.places) {
-      const std::vector<KnobValue>& places = space.knobs()[knob.index].values;
-      const bool has = std::count(places.begin(), places.end(), KnobValue(std::string(preferred))) > 0;
-      if (has) wish["place." + sketch.stage(s).name] = std::string(preferred);
+    for (const PlacedStage& placed : sketch.placed) {
+      const auto knob = sketch.places.find(placed.stage);
+      if (knob == sketch.places.end()) continue;
+      const KnobValue place = seeded_place(placed, way);
+      const std::vector<KnobValue>& places = space.knobs()[knob->second.index].values;
+      if (std::count(places.begin(), places.end(), place) > 0) wish["place." + sketch.stage(placed.stage).name] = place;
     }
-    space.seed(wish, std::string("stages at ") + preferred);
+    space.seed(wish, "sketch: " + way);
   }
-  if (space.seeds().empty()) {
-    std::map<std::string, KnobValue> wish;
-    for (const auto& [s, knob] : sketch.places) wish["place." + sketch.stage(s).name] = std::string("root");
-    space.seed(wish, "every stage at root");
-  }
+  if (!space.seeds().empty()) return;
+  std::map<std::string, KnobValue> wish;
+  for (const auto& [s, knob] : sketch.places) wish["place." + sketch.stage(s).name] = std::string("root");
+  space.seed(wish, "every stage at root");
 }
 
 }  // namespace
