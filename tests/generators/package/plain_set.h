@@ -1,0 +1,53 @@
+// A kernel set whose objects are mere bytes: for everything that does not compile.
+#pragma once
+
+#include <string>
+
+#include "generators/package/kernel_set.h"
+
+namespace kiln::tests {
+
+inline generators::package::Variant plain_variant(generators::package::Tier tier, const std::string& symbol, const std::string& target) {
+  generators::package::Variant variant;
+  variant.tier = tier;
+  variant.object = "object of " + symbol;
+  variant.symbol = symbol;
+  variant.target = target;
+  variant.candidate = content_digest(symbol).hex();
+  variant.schedule = "y.vectorize(n, 8)\n";
+  return variant;
+}
+
+inline generators::package::Entry plain_entry() {
+  using namespace generators::package;
+  Entry entry;
+  entry.operator_name = "scale";
+  entry.params = {{"mode", "half"}};
+  entry.type = "f32";
+  entry.arguments = {{.name = "in", .type = kFloat32, .rank = 2},
+                     {.name = "factor", .is_scalar = true, .type = kFloat32},
+                     {.name = "y", .is_output = true, .type = DType{TypeClass::brain_float, 16}, .rank = 2}};
+  entry.symbols = {{"m", {{"in", 1}, {"y", 1}}}, {"n", {{"in", 0}, {"y", 0}}}};
+  Variant exact = plain_variant(Tier::exact, "scale_exact_argv", "x86-64-linux-sse41-avx-avx2-f16c-fma-no_runtime");
+  exact.extents = {{"m", 16, 16}, {"n", 4096, 4096}};
+  exact.alignment_bytes = {{"in", 32}, {"y", 16}};
+  exact.calls = 20000;
+  exact.measured = {{.problem = "scale(m=16, n=4096, f32, mode=half)", .protocol = "cpu-1", .device = "cpu model=\"A \\\"quoted\\\" name\"", .when = "2026-01-02T03:04:05Z",
+                     .threads = 2, .samples = 30, .value_ns = 1250.5, .baseline = "own_schedule()", .ratio = 0.5, .ratio_low = 0.49, .ratio_high = 0.52}};
+  exact.verified = {{.problem = "scale(m=16, n=4096, f32, mode=half)", .what = "candidate", .max_error = 0.25}};
+  entry.variants = {exact, plain_variant(Tier::generic, "scale_argv", "x86-64-linux-sse41-no_runtime")};
+  entry.variants.back().is_pointwise = true;
+  return entry;
+}
+
+inline generators::package::KernelSet plain_set() {
+  generators::package::KernelSet set;
+  set.name = "plain";
+  set.version = "2.0.1";
+  set.threads = 2;
+  set.entries = {plain_entry()};
+  set.provenance = {{"kiln", "0.1.0"}};
+  return set;
+}
+
+}  // namespace kiln::tests
