@@ -12,6 +12,17 @@ using Extents = std::vector<Extent>;
 
 const StageLoops& stage_at(const LoopNest& nest, int stage) { return nest.stages()[static_cast<std::size_t>(stage)]; }
 
+// How far a split loop reaches when its parts do. Two cases are left open because Halide does not bound them: parts with gaps between them, and
+// a factor beyond the whole loop, whose guard it folds into the other ends.
+Extent joined_span(const LoopRewrite& split, Extent whole, Extent outer, Extent inner) {
+  if (outer == Extent(1) && inner == Extent(1)) return 1;
+  if (whole && split.factor > *whole && split.tail != Tail::round_up) return std::nullopt;
+  if (!outer || !inner) return whole;
+  if (*outer > 1 && *inner < split.factor) return std::nullopt;
+  const std::int64_t reach = (*outer - 1) * split.factor + *inner;
+  return whole ? std::min(reach, *whole) : reach;
+}
+
 // How far each of a definition's own loops reaches while only the loops inside place `inside` of its order run.
 Extents spans_within(const Definition& definition, int inside) {
   Extents spans(definition.variables.size());
@@ -23,9 +34,7 @@ Extents spans_within(const Definition& definition, int inside) {
     const auto old = static_cast<std::size_t>(rewrite->old), outer = static_cast<std::size_t>(rewrite->outer),
                inner = static_cast<std::size_t>(rewrite->inner);
     if (rewrite->kind == LoopRewrite::Kind::split) {
-      const Extent whole = definition.variables[old].constant;
-      spans[old] = whole;
-      if (spans[outer] && spans[inner]) spans[old] = std::min((*spans[outer] - 1) * rewrite->factor + *spans[inner], whole.value_or(kMostCopies * kMostCopies));
+      spans[old] = joined_span(*rewrite, definition.variables[old].constant, spans[outer], spans[inner]);
     } else if (spans[old] == Extent(1)) {
       spans[outer] = spans[inner] = 1;
     } else {
@@ -53,8 +62,11 @@ class ExtentReader {
           if (definition.producers[u] == stage) read(definition.facts->uses[u], spans(static_cast<int>(c), definition), extents, seen);
       }
     }
-    for (std::size_t d = 0; d < rank; ++d)
-      if (stage_at(nest_, stage).bounds[d]) extents[d] = stage_at(nest_, stage).bounds[d];
+    const StageLoops& loops = stage_at(nest_, stage);
+    for (std::size_t d = 0; d < rank; ++d) {
+      if (loops.slides() || loops.is_aligned[d]) extents[d].reset();
+      if (loops.bounds[d]) extents[d] = loops.bounds[d];
+    }
     memo = std::move(extents);
     return *memo;
   }

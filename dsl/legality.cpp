@@ -80,8 +80,8 @@ class Reader {
   std::optional<Illegal> check_whole() {
     First first;
     check_inlined(first);
-    std::vector<std::vector<LoopPath>> places;
-    first.offer(find_misplaced(nest_, places));
+    is_fixed_.assign(nest_.stages().size(), false);
+    first.offer(find_misplaced(nest_));
     for (std::size_t s = 0; s < nest_.stages().size(); ++s) {
       if (nest_.stages()[s].is_inlined()) continue;
       fix_constants(static_cast<int>(s));
@@ -109,13 +109,21 @@ class Reader {
   // Sets the iterations that become known through the place of a stage, and what follows for its parts.
   void fix_constants(int s) {
     StageLoops& stage = nest_.stages()[static_cast<std::size_t>(s)];
+    if (is_fixed_[static_cast<std::size_t>(s)]) return;
     const auto needs_constants = [](const Definition& definition) {
       return std::any_of(definition.order.begin(), definition.order.end(), [&](int id) {
         const LoopVariable& loop = definition.variables[static_cast<std::size_t>(id)];
         return !loop.constant && (loop.kind == LoopKind::vectorized || loop.kind == LoopKind::unrolled);
       });
     };
-    if (std::none_of(stage.definitions.begin(), stage.definitions.end(), needs_constants)) return;
+    if (std::any_of(stage.definitions.begin(), stage.definitions.end(), needs_constants)) fix_all(s);
+  }
+
+  // The stage whose loop encloses it first: how far its parts reach depends on how far it reaches itself.
+  void fix_all(int s) {
+    StageLoops& stage = nest_.stages()[static_cast<std::size_t>(s)];
+    is_fixed_[static_cast<std::size_t>(s)] = true;
+    if (stage.compute.kind == Level::Kind::at && !is_fixed_[static_cast<std::size_t>(stage.compute.stage)]) fix_all(stage.compute.stage);
     const auto extents = constant_extents(nest_, s);
     for (Definition& definition : stage.definitions) {
       for (std::size_t d = 0; d < extents.size(); ++d)
@@ -136,30 +144,40 @@ class Reader {
   }
 
   void check_marks(const StageLoops& stage, const Definition& definition, First& first) const {
-    for (const LoopKind kind : {LoopKind::vectorized, LoopKind::unrolled}) {
-      std::int64_t product = 1;
-      const std::int64_t limit = kind == LoopKind::vectorized ? kMostLanes : kMostCopies;
-      std::size_t last = 0;
-      for (const int id : definition.order) {
-        const LoopVariable& loop = definition.variables[static_cast<std::size_t>(id)];
-        if (loop.kind != kind) continue;
-        if (!loop.constant) {
-          first.offer(loop.marked_by, fmt::format("how often loop '{}' of {} runs is not known while compiling; split it by a constant, as in {}({}, {})",
-                                                  loop.name, stage.name, kind == LoopKind::vectorized ? "vectorize" : "unroll", loop.name,
-                                                  kind == LoopKind::vectorized ? 8 : 4));
-          continue;
-        }
-        if (kind == LoopKind::vectorized && *loop.constant < 2)
-          first.offer(loop.marked_by, fmt::format("a vector needs at least 2 lanes, but loop '{}' of {} runs once there", loop.name, stage.name));
-        product = product > limit ? product : product * *loop.constant;
-        last = std::max(last, loop.marked_by);
+    std::size_t last = 0;
+    const auto lanes = count_marked(stage, definition, LoopKind::vectorized, first, last);
+    const auto copies = count_marked(stage, definition, LoopKind::unrolled, first, last);
+    if (!lanes || !copies) return;
+    if (*lanes > kMostLanes) first.offer(last, fmt::format("{} would compute {} lanes at once; at most {} are allowed", stage.name, *lanes, kMostLanes));
+    if (*copies > kMostCopies)
+      first.offer(last, fmt::format("{} would hold {} copies of its body; at most {} are allowed", stage.name, *copies, kMostCopies));
+    if (*lanes * *copies > kMostElements)
+      first.offer(last, fmt::format("{} would hold {} copies of {} lanes, {} elements in one body; at most {} are allowed", stage.name, *copies, *lanes,
+                                    *lanes * *copies, kMostElements));
+  }
+
+  // The product over the loops of one kind, each of which must be known while compiling; `last`: the last directive that marked one.
+  static std::optional<std::int64_t> count_marked(const StageLoops& stage, const Definition& definition, LoopKind kind, First& first,
+                                                  std::size_t& last) {
+    std::int64_t product = 1;
+    bool is_known = true;
+    const bool is_vector = kind == LoopKind::vectorized;
+    for (const int id : definition.order) {
+      const LoopVariable& loop = definition.variables[static_cast<std::size_t>(id)];
+      if (loop.kind != kind) continue;
+      last = std::max(last, loop.marked_by);
+      if (!loop.constant) {
+        is_known = false;
+        first.offer(loop.marked_by, fmt::format("how often loop '{}' of {} runs is not known while compiling; give it a factor, as in {}({}, {})",
+                                                loop.name, stage.name, is_vector ? "vectorize" : "unroll", loop.name, is_vector ? 8 : 4));
+        continue;
       }
-      if (product > limit)
-        first.offer(last, fmt::format("{} would {}; at most {} are allowed", stage.name,
-                                      kind == LoopKind::vectorized ? fmt::format("compute {} lanes at once", product)
-                                                                   : fmt::format("hold {} copies of its body", product),
-                                      limit));
+      if (is_vector && *loop.constant < 2)
+        first.offer(loop.marked_by, fmt::format("a vector needs at least 2 lanes, but loop '{}' of {} runs once there", loop.name, stage.name));
+      product = std::min(product * std::min(*loop.constant, kMostElements), 2 * kMostElements);
     }
+    if (!is_known) return std::nullopt;
+    return product;
   }
 
   static void check_parallel_inside_vector(const Definition& definition, First& first) {
@@ -213,6 +231,7 @@ class Reader {
   LoopNest nest_;
   std::vector<int> stages_;
   std::vector<const DirectiveSpec*> specs_;
+  std::vector<bool> is_fixed_;  // by stage: its constants are set
 };
 
 std::optional<Illegal> find(const Schedule& schedule, const AlgorithmFacts& facts) {

@@ -90,6 +90,7 @@ LoopNest::LoopNest(const AlgorithmFacts& facts) : facts_(facts) {
     stage.facts = &known;
     for (const DefinitionFacts& definition : known.definitions) stage.definitions.push_back(first_loops(definition));
     stage.bounds.resize(known.stage->loops.size());
+    stage.is_aligned.resize(known.stage->loops.size());
     if (known.is_output) stage.compute.kind = Level::Kind::root;
     stages_.push_back(std::move(stage));
   }
@@ -170,6 +171,7 @@ int LoopNest::make_wrapper(const std::string& reference, int wrapped, int consum
   wrapper.wraps = wrapped;
   wrapper.definitions.push_back(first_loops(wrapper_facts_.back()));
   wrapper.bounds.resize(wrapper.loops().size());
+  wrapper.is_aligned.resize(wrapper.loops().size());
   stages_.push_back(std::move(wrapper));
   return index;
 }

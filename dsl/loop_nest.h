@@ -23,6 +23,9 @@ inline constexpr std::int64_t kMostLanes = 256;
 // Copies of a loop body in one definition, the product over its unrolled loops. Register tiles need some tens; code beyond this leaves L1.
 inline constexpr std::int64_t kMostCopies = 1024;
 
+// Lanes × copies: the elements that one run of the body computes. What passes the two limits above, but not this one, compiles for minutes.
+inline constexpr std::int64_t kMostElements = 4096;
+
 enum class LoopKind : std::uint8_t { serial, parallel, vectorized, unrolled };
 std::string_view print(LoopKind kind);
 
@@ -77,7 +80,10 @@ struct StageLoops {
   std::vector<Definition> definitions;
   Level compute, store;
   std::vector<std::optional<std::int64_t>> bounds;  // by dimension: the extent that `bound` fixed
+  std::vector<bool> is_aligned;                     // by dimension: align_bounds moves where it starts and ends
 
+  // Stored further out than computed: each iteration computes only what earlier ones did not, so its extents are not fixed.
+  bool slides() const { return store.directive != kNoDirective && (store.kind != compute.kind || store.stage != compute.stage || store.loop != compute.loop); }
   bool is_output() const { return wraps < 0 && facts->is_output; }
   bool is_inlined() const { return compute.kind == Level::Kind::inlined && definitions.size() == 1 && !is_output(); }
   const std::vector<std::string>& loops() const { return facts->stage->loops; }
@@ -128,8 +134,8 @@ struct Subject {
 std::string no_such_loop(const Subject& subject, const std::string& name);
 // The dimension of the stage that a word names, for bound, align_… and reorder_storage; -1 and why not.
 int find_dimension(const Subject& subject, const std::string& name, std::string& why_not);
-// Fixes the extent of a dimension, under the problem's for an output.
-std::string bound_dimension(Subject& subject, const std::string& dimension, std::int64_t extent);
+// Fixes the extent of a dimension of an output or of an input's stage, to what the problem says.
+std::string bound_dimension(Subject& subject, const std::string& dimension, std::int64_t min, std::int64_t extent);
 // compute_root, compute_at, compute_inline; store_root, store_at: `at` takes the stage and loop from the first two arguments. Whether the loop
 // encloses all that reads the stage is known when all directives are read (dsl/placement).
 std::string set_compute_level(Subject& subject, Level::Kind kind);

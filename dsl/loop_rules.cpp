@@ -51,6 +51,21 @@ bool stems_from_inner(const Definition& definition, int id) {
   return is_inner[static_cast<std::size_t>(id)];
 }
 
+// Whether a variable stems from a split whose loads or stores alone are masked: Halide splits its parts no further.
+bool stems_from_half_masked(const Definition& definition, int id) {
+  std::vector<bool> stems(definition.variables.size(), false);
+  for (const LoopRewrite& rewrite : definition.rewrites) {
+    const auto old = static_cast<std::size_t>(rewrite.old), outer = static_cast<std::size_t>(rewrite.outer),
+               inner = static_cast<std::size_t>(rewrite.inner);
+    if (rewrite.kind == LoopRewrite::Kind::split) {
+      stems[outer] = stems[inner] = stems[old] || rewrite.tail == Tail::predicate_loads || rewrite.tail == Tail::predicate_stores;
+    } else {
+      stems[old] = stems[inner] || stems[outer];
+    }
+  }
+  return stems[static_cast<std::size_t>(id)];
+}
+
 // Halide covers a split by an earlier, larger ShiftInwards split of the same loop: then Auto rounds up.
 bool covered_by_shift(const Definition& definition, int id, std::int64_t factor) {
   std::vector<std::int64_t> cover(definition.variables.size(), 0);
@@ -108,16 +123,6 @@ std::string refuse_tail(const Subject& subject, int id, Tail tail) {
 
 std::int64_t rounded_up_quotient(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// Of the loops of one kind, all but `id`: the product of their constant iterations.
-std::int64_t product_of(const Definition& definition, LoopKind kind) {
-  std::int64_t product = 1;
-  for (const int id : definition.order) {
-    const LoopVariable& loop = definition.variables[static_cast<std::size_t>(id)];
-    if (loop.kind == kind && loop.constant && product <= kMostCopies) product *= *loop.constant;
-  }
-  return product;
-}
-
 // Vectorising or parallelising iterations that depend on each other.
 std::string refuse_reduction(const Subject& subject, const LoopVariable& loop, const std::string& name, LoopKind kind) {
   if (!loop.is_ordered || kind == LoopKind::unrolled || kind == LoopKind::serial) return {};
@@ -149,15 +154,8 @@ std::string refuse_width(const Subject& subject, const LoopVariable& loop, LoopK
                            subject.definition_name());
     }
   }
-  if (!loop.constant) return {};  // asked again when all directives are read
-  if (kind == LoopKind::vectorized && *loop.constant < 2) return fmt::format("a vector needs at least 2 lanes, found {}", *loop.constant);
-  const std::int64_t product = product_of(definition, kind);
-  const std::int64_t limit = kind == LoopKind::vectorized ? kMostLanes : kMostCopies;
-  if (kind == LoopKind::vectorized && product > limit)
-    return fmt::format("{} would compute {} lanes at once; at most {} are allowed", subject.definition_name(), product, limit);
-  if (kind == LoopKind::unrolled && product > limit)
-    return fmt::format("{} would hold {} copies of its body; at most {} are allowed", subject.definition_name(), product, limit);
-  return {};
+  if (kind == LoopKind::vectorized && loop.constant && *loop.constant < 2) return fmt::format("a vector needs at least 2 lanes, found {}", *loop.constant);
+  return {};  // how many lanes and copies there are in all is asked when every directive is read
 }
 
 // `name` is what the user calls the loop: the inner part of vectorize(x, 8) has no name of its own.
@@ -213,18 +211,21 @@ int find_dimension(const Subject& subject, const std::string& name, std::string&
   return dimension;
 }
 
-std::string bound_dimension(Subject& subject, const std::string& name, std::int64_t extent) {
+std::string bound_dimension(Subject& subject, const std::string& name, std::int64_t min, std::int64_t extent) {
   std::string why;
+  const StageLoops& stage = subject.stage;
   const int dimension = find_dimension(subject, name, why);
   if (dimension < 0) return why;
+  if (stage.wraps >= 0 || !(stage.facts->is_output || stage.facts->is_input))
+    return fmt::format("how much of {} is computed follows from what reads it; bound the outputs, which are {}", stage.name,
+                       listed(subject.nest.facts().algorithm->outputs));
   if (extent < 1) return fmt::format("an extent is at least 1, found {}", extent);
-  const auto index = static_cast<std::size_t>(dimension);
-  if (subject.stage.is_output()) {
-    const auto& asked = subject.stage.facts->extents[index];
-    if (asked && *asked != extent)
-      return fmt::format("'{}' of the output {} has {} elements in this problem, not {}", name, subject.stage.name, *asked, extent);
-  }
-  subject.stage.bounds[index] = extent;
+  const std::string_view sort = stage.facts->is_output ? "output" : "input";
+  if (min != 0) return fmt::format("'{}' of the {} {} starts at 0, not at {}", name, sort, stage.name, min);
+  const auto& asked = stage.facts->extents[static_cast<std::size_t>(dimension)];
+  if (asked && *asked != extent)
+    return fmt::format("'{}' of the {} {} has {} elements in this problem, not {}", name, sort, stage.name, *asked, extent);
+  subject.stage.bounds[static_cast<std::size_t>(dimension)] = extent;
   return {};
 }
 
@@ -259,6 +260,10 @@ std::string split_loop(Subject& subject, const std::string& loop, const std::str
   if (!inner.empty())
     if (std::string why = refuse_name(subject, inner, {old}); !why.empty()) return why;
   if (std::string why = refuse_marked(variable(definition, old), "split"); !why.empty()) return why;
+  if (stems_from_half_masked(definition, old))
+    return fmt::format("'{}' stems from a split with PredicateLoads or PredicateStores, whose parts cannot be split again; use Predicate or GuardWithIf "
+                       "there",
+                       loop);
   tail = resolved(subject, old, factor, tail);
   if (std::string why = refuse_tail(subject, old, tail); !why.empty()) return why;
 

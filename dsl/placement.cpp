@@ -9,6 +9,15 @@
 namespace kiln {
 namespace {
 
+// The loops around a place, outermost first.
+struct EnclosingLoop {
+  int stage = 0;
+  int definition = 0;
+  int variable = 0;
+  bool operator==(const EnclosingLoop&) const = default;
+};
+using LoopPath = std::vector<EnclosingLoop>;
+
 const StageLoops& stage_at(const LoopNest& nest, int stage) { return nest.stages()[static_cast<std::size_t>(stage)]; }
 
 const LoopVariable& variable_of(const LoopNest& nest, const EnclosingLoop& loop) {
@@ -28,9 +37,7 @@ int place_in(const LoopNest& nest, const LoopPath& path, const Level& level) {
 
 class Placer {
  public:
-  Placer(const LoopNest& nest, std::vector<std::vector<LoopPath>>& sites) : nest_(nest), reads_(nest.stages().size()), sites_(sites) {
-    sites_.assign(nest.stages().size(), {});
-  }
+  explicit Placer(const LoopNest& nest) : nest_(nest), reads_(nest.stages().size()), sites_(nest.stages().size()) {}
 
   std::optional<Illegal> place(int stage) {
     const StageLoops& loops = stage_at(nest_, stage);
@@ -147,14 +154,14 @@ class Placer {
   }
 
   const LoopNest& nest_;
-  std::vector<std::vector<LoopPath>> reads_;
-  std::vector<std::vector<LoopPath>>& sites_;
+  std::vector<std::vector<LoopPath>> reads_;  // by stage: the loops around each place that reads it
+  std::vector<std::vector<LoopPath>> sites_;  // by stage: the loops around each place that computes it
 };
 
 }  // namespace
 
-std::optional<Illegal> find_misplaced(const LoopNest& nest, std::vector<std::vector<LoopPath>>& paths) {
-  Placer placer(nest, paths);
+std::optional<Illegal> find_misplaced(const LoopNest& nest) {
+  Placer placer(nest);
   std::optional<Illegal> first;
   for (const int stage : nest.consumers_first()) {
     auto illegal = placer.place(stage);

@@ -10,19 +10,9 @@
 
 namespace kiln {
 
-// The loops around a place, outermost first.
-struct EnclosingLoop {
-  int stage = 0;
-  int definition = 0;
-  int variable = 0;
-  bool operator==(const EnclosingLoop&) const = default;
-};
-using LoopPath = std::vector<EnclosingLoop>;
-
 // Checks compute_at and store_at against every read, as Halide does: the loop must enclose them all, through inlined stages and those computed
-// further in. Returns why one cannot stand and which places can, with the directive that asked for it. `paths` receives, by stage, the places
-// at which it is computed.
-std::optional<Illegal> find_misplaced(const LoopNest& nest, std::vector<std::vector<LoopPath>>& paths);
+// further in. Returns why one cannot stand and which places can, with the earliest directive that asked for one.
+std::optional<Illegal> find_misplaced(const LoopNest& nest);
 
 // The iterations of a stage's dimensions at the place where it is computed, known while compiling; an upper bound where a tail guards.
 std::vector<std::optional<std::int64_t>> constant_extents(const LoopNest& nest, int stage);

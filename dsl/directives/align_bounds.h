@@ -28,6 +28,7 @@ struct AlignBounds {
     const std::int64_t modulus = subject.number(1), remainder = subject.count() == 3 ? subject.number(2) : 0;
     if (modulus < 1) return fmt::format("a modulus is at least 1, found {}", modulus);
     if (remainder < 0 || remainder >= modulus) return fmt::format("a remainder is at least 0 and below {}, found {}", modulus, remainder);
+    subject.stage.is_aligned[static_cast<std::size_t>(dimension)] = modulus > 1;
     if (!subject.stage.is_output()) return {};
     if (remainder != 0) return fmt::format("'{}' of the output {} starts at 0, so its remainder is 0, not {}", subject.word(0), subject.stage.name, remainder);
     const auto& extent = subject.stage.facts->extents[static_cast<std::size_t>(dimension)];

@@ -1,10 +1,8 @@
 // bound: a dimension of the stage starts at `min` and has `extent` elements, known while compiling.
 //   bound(dimension, min, extent)                       for x in [any) → for x in [min, min + extent)
-//   legal when:  extent ≥ 1; on an output, min is 0 and extent is the problem's.
+//   legal when:  the stage is an output or an input's; min is 0 and extent is the problem's.
 //   numerics:    none.
 #pragma once
-
-#include <fmt/format.h>
 
 #include "dsl/directive.h"
 #include "dsl/loop_nest.h"
@@ -21,9 +19,7 @@ struct Bound {
   }
 
   static std::string rewrite(Subject& subject) {
-    if (subject.stage.is_output() && subject.number(1) != 0)
-      return fmt::format("'{}' of the output {} starts at 0, not at {}", subject.word(0), subject.stage.name, subject.number(1));
-    return bound_dimension(subject, subject.word(0), subject.number(2));
+    return bound_dimension(subject, subject.word(0), subject.number(1), subject.number(2));
   }
 
   template <typename Calls>

@@ -1,6 +1,6 @@
 // bound_extent: a dimension of the stage has `extent` elements, known while compiling; where it starts is left open.
 //   bound_extent(dimension, extent)                     for x in [any) → for x in [any, any + extent)
-//   legal when:  extent ≥ 1; on an output, it is the problem's.
+//   legal when:  the stage is an output or an input's; extent is the problem's.
 //   numerics:    none.
 #pragma once
 
@@ -19,7 +19,7 @@ struct BoundExtent {
   }
 
   static std::string rewrite(Subject& subject) {
-    return bound_dimension(subject, subject.word(0), subject.number(1));
+    return bound_dimension(subject, subject.word(0), 0, subject.number(1));
   }
 
   template <typename Calls>

@@ -30,7 +30,7 @@ std::string reference_to(const Stage& stage) { return stage.name.ends_with(".in"
 
 class Proposer {
  public:
-  Proposer(const Algorithm& algorithm, const Problem& problem, Random& random) : algorithm_(algorithm), legality_(algorithm, &problem), random_(random) {}
+  Proposer(const Algorithm& algorithm, const Problem& problem, Random& random) : algorithm_(algorithm), problem_(problem), legality_(algorithm, &problem), random_(random) {}
 
   Schedule propose() {
     for (auto stage = algorithm_.stages.rbegin(); stage != algorithm_.stages.rend(); ++stage) {
@@ -198,7 +198,8 @@ class Proposer {
     const std::string& name = pick(random_, kMarks);
     std::vector<DirectiveArgument> arguments = {pick(random_, loops)};
     if (name != "serial" && chance(random_, 50)) {
-      arguments.emplace_back(factor());
+      // Many copies of a stencil take Halide seconds to lower and show nothing that a few do not.
+      arguments.emplace_back(name == "unroll" ? 1 + static_cast<std::int64_t>(below(random_, 4)) : factor());
       add_tail(arguments);
     }
     keep(where.first, where.second, name, arguments);
@@ -212,11 +213,28 @@ class Proposer {
       case 1: keep(reference, -1, "align_storage", {dimension, factor()}); break;
       case 2: keep(reference, -1, "reorder_storage", {dimension, pick(random_, stage.loops)}); break;
       case 3: keep(reference, -1, "align_bounds", {dimension, factor()}); break;
-      default: keep(reference, -1, "bound", {dimension, 0, static_cast<std::int64_t>(1 + below(random_, 40))});
+      default: propose_bound(stage, reference, dimension);
+    }
+  }
+
+  // The extent that the problem gives to a dimension of an input or output.
+  void propose_bound(const Stage& stage, const std::string& reference, const std::string& dimension) {
+    const auto d = static_cast<int>(std::find(stage.loops.begin(), stage.loops.end(), dimension) - stage.loops.begin());
+    for (const Argument& argument : algorithm_.arguments) {
+      const bool is_stage = argument.is_output ? algorithm_.is_output(stage.name) && algorithm_.outputs.size() == 1 : argument.name + ".in" == stage.name;
+      if (argument.is_scalar || !is_stage) continue;
+      const std::int64_t extent = extent_of(problem_, algorithm_, argument.name, d);
+      if (chance(random_, 50)) {
+        keep(reference, -1, "bound", {dimension, 0, extent});
+      } else {
+        keep(reference, -1, "bound_extent", {dimension, extent});
+      }
+      return;
     }
   }
 
   const Algorithm& algorithm_;
+  const Problem& problem_;
   const Legality legality_;
   Random& random_;
   Schedule schedule_;
