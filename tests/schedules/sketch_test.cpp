@@ -1,0 +1,80 @@
+// The sketch over generators that nobody wrote a space for: Tuples, several outputs, scans, scatters, boundary conditions, narrow types.
+#include "schedules/sketch.h"
+
+#include <gtest/gtest.h>
+
+#include "dsl/legality.h"
+#include "dsl/problem.h"
+#include "dsl/read_algorithm.h"
+#include "schedules/devices.h"
+#include "schedules/spaces.h"
+
+namespace kiln::schedules {
+namespace {
+
+constexpr const char* kTarget = "x86-64-linux-sse41-avx-avx2-f16c-fma-no_runtime";
+
+Algorithm read(const std::string& generator) {
+  static const bool kLoaded = [] {
+    for (const char* plugin : {"plain_generator", "construct_generators"}) load_plugin(std::string(KILN_BINARY_DIR) + "/tests/plugins/lib" + plugin + ".so");
+    return true;
+  }();
+  EXPECT_TRUE(kLoaded);
+  return read_algorithm(generator, {}, kTarget);
+}
+
+// The extents by dimension, the same for every argument.
+Problem problem_of(const Algorithm& algorithm, const std::vector<std::int64_t>& extents) {
+  ProblemText text{algorithm.generator, {}};
+  for (const std::string& symbol : algorithm.symbol_order) {
+    const auto dimension = static_cast<std::size_t>(algorithm.symbols.at(symbol).at(0).dimension);
+    text.items.push_back({symbol, std::to_string(extents.at(dimension)), 0});
+  }
+  return resolve(text, algorithm);
+}
+
+class SketchOf : public testing::TestWithParam<const char*> {};
+
+TEST_P(SketchOf, draws_legal_schedules_for_one_element_a_prime_and_a_picture) {
+  const Algorithm algorithm = read(GetParam());
+  for (const std::vector<std::int64_t>& extents : {std::vector<std::int64_t>{1, 1, 1}, {37, 19, 3}, {640, 480, 3}}) {
+    const Problem problem = problem_of(algorithm, extents);
+    const Legality legality(algorithm, &problem);
+    for (const char* device : {"x86-64-v2", "zen4"}) {
+      const std::optional<Space> space = space_for(algorithm, problem, device_named(device));
+      ASSERT_TRUE(space.has_value());
+      ASSERT_EQ(space->unsatisfiable(), std::nullopt);
+      ASSERT_FALSE(space->seeds().empty());
+      for (const Seed& seed : space->seeds()) {
+        const auto illegal = legality.find_illegal(space->schedule(seed.point));
+        EXPECT_FALSE(illegal.has_value()) << seed.origin << ": " << illegal->message << "\n" << print(space->schedule(seed.point));
+      }
+      Random random(23);
+      int illegal_draws = 0;
+      std::string first;
+      for (int i = 0; i < 200; ++i) {
+        const Schedule schedule = space->schedule(space->sample(random));
+        EXPECT_EQ(parse_schedule(print(schedule)), schedule);
+        const auto illegal = legality.find_illegal(schedule);
+        if (illegal && illegal_draws++ == 0) first = illegal->message + "\n" + print(schedule);
+      }
+      EXPECT_LE(illegal_draws, 2) << "at most 1 %; the first: " << first;
+    }
+    const auto illegal = find_illegal(any_extent_schedule(algorithm, device_named("x86-64-v3")), algorithm, nullptr);
+    EXPECT_FALSE(illegal.has_value()) << illegal->message;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Generators, SketchOf, testing::Values("exposure", "tuple_argmax", "arrays", "updates", "halves", "names", "mathematics"),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST(Sketch, a_space_names_places_by_stage) {
+  const Algorithm algorithm = read("updates");
+  const Space space = sketch(algorithm, problem_of(algorithm, {37, 19, 3}), device_named("zen4"));
+  bool found = false;
+  for (const KnobDeclaration& knob : space.knobs()) found = found || knob.name == "place.f";
+  EXPECT_TRUE(found);
+}
+
+}  // namespace
+}  // namespace kiln::schedules
