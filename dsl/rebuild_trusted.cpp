@@ -31,15 +31,18 @@ void schedule_update(Halide::Func& stage, int index) {
   std::vector<Halide::Var> pure;
   for (std::size_t d = 0; d < loops.size(); ++d)
     if (const auto* v = indices[d].as<Halide::Internal::Variable>(); v != nullptr && v->name == loops[d].name()) pure.push_back(loops[d]);
-  if (pure.empty()) return;
-  const bool contiguous = pure.front().same_as(loops.front());
-  if (contiguous && pure.size() >= 2) {
+  const bool contiguous = !pure.empty() && pure.front().same_as(loops.front());
+  if (pure.empty() || (contiguous && pure.size() == 1)) {
+    update.unscheduled();  // Halide warns otherwise
+    return;
+  }
+  if (contiguous) {
     std::vector<Halide::VarOrRVar> order{pure.front()};
     for (const Halide::RVar& r : stage.rvars(index)) order.emplace_back(r);
     for (std::size_t i = 1; i < pure.size(); ++i) order.emplace_back(pure[i]);
     update.reorder(order).vectorize(pure.front(), kVectorDoubles, Halide::TailStrategy::GuardWithIf);
   }
-  if (!contiguous || pure.size() >= 2) update.parallel(pure.back());
+  update.parallel(pure.back());
 }
 
 }  // namespace
