@@ -43,7 +43,7 @@ double number_from(const Json& json) {
 
 Json to_json(const Problem& problem) {
   return {{"operator", problem.operator_name}, {"extents", problem.extents}, {"params", problem.params},
-          {"type", problem.type},              {"orders", problem.orders},   {"symbol_order", problem.symbol_order}};
+          {"type", problem.type},              {"type_param", problem.type_param}, {"orders", problem.orders}, {"symbol_order", problem.symbol_order}};
 }
 
 Problem problem_from_json(const Json& json) {
@@ -52,6 +52,7 @@ Problem problem_from_json(const Json& json) {
   json.at("extents").get_to(problem.extents);
   json.at("params").get_to(problem.params);
   json.at("type").get_to(problem.type);
+  json.at("type_param").get_to(problem.type_param);
   json.at("orders").get_to(problem.orders);
   json.at("symbol_order").get_to(problem.symbol_order);
   return problem;
