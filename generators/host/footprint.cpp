@@ -68,6 +68,13 @@ std::int64_t low_end(const Place& place, std::int64_t element_bytes, const std::
   return low * element_bytes;
 }
 
+std::int64_t times(const std::vector<Span>& spans, const std::function<bool(int)>& walks) {
+  std::int64_t product = 1;
+  for (const Span& span : spans)
+    if (span.loop == Span::kLane || walks(span.loop)) product *= span.count;
+  return product;
+}
+
 std::int64_t joined(Shape shape, std::vector<std::int64_t> bases, std::int64_t element_bytes) {
   std::sort(bases.begin(), bases.end());
   bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
@@ -77,28 +84,21 @@ std::int64_t joined(Shape shape, std::vector<std::int64_t> bases, std::int64_t e
 
 }  // namespace
 
-std::optional<std::int64_t> touched_bytes(const std::vector<const Access*>& accesses, const std::vector<Buffer>& buffers,
-                                          const std::function<bool(int loop)>& walks) {
+std::int64_t touched_bytes(const std::vector<const Access*>& accesses, const std::vector<Buffer>& buffers, const std::function<bool(int loop)>& walks) {
   std::map<int, std::map<Shape, std::vector<std::int64_t>>> places;
-  std::map<int, bool> whole;
+  std::map<int, std::int64_t> touched;
   for (const Access* access : accesses) {
     const std::int64_t element_bytes = buffers[static_cast<std::size_t>(access->buffer)].element_bytes;
     if (access->place)
       places[access->buffer][shape_of(*access->place, element_bytes, walks)].push_back(low_end(*access->place, element_bytes, walks));
     else
-      whole[access->buffer] = true;
+      touched[access->buffer] += kLineBytes * times(access->walks, walks);
   }
+  for (const auto& [buffer, shapes] : places)
+    for (const auto& [shape, bases] : shapes) touched[buffer] += joined(shape, bases, buffers[static_cast<std::size_t>(buffer)].element_bytes);
   std::int64_t total = 0;
-  for (const auto& [buffer, unused] : whole) {
-    const auto& bytes = buffers[static_cast<std::size_t>(buffer)].bytes;
-    if (!bytes) return std::nullopt;
-    total += whole_lines(*bytes);
-  }
-  for (const auto& [index, shapes] : places) {
-    if (whole.contains(index)) continue;
+  for (const auto& [index, bytes] : touched) {
     const Buffer& buffer = buffers[static_cast<std::size_t>(index)];
-    std::int64_t bytes = 0;
-    for (const auto& [shape, bases] : shapes) bytes += joined(shape, bases, buffer.element_bytes);
     total += buffer.bytes ? std::min(bytes, whole_lines(*buffer.bytes)) : bytes;
   }
   return total;

@@ -1,6 +1,7 @@
 // How much memory a set of accesses touches, in whole cache lines.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -12,9 +13,9 @@ inline constexpr std::int64_t kLineBytes = 64;  // of every x86-64 CPU
 
 // Bytes that one execution of `accesses` touches while the loops for which `walks` is true run through all their iterations and the others
 // stand still. Per buffer: accesses of the same shape are joined when their bases form a grid (unrolled copies, stencil taps), else added; spans
-// that touch or overlap merge; each unbroken run is rounded up to whole lines; the sum is capped by the buffer's size. An access without a place
-// counts as its whole buffer. Nothing when such a buffer's size is unknown.
-std::optional<std::int64_t> touched_bytes(const std::vector<const Access*>& accesses, const std::vector<Buffer>& buffers,
-                                          const std::function<bool(int loop)>& walks);
+// that touch or overlap merge; each unbroken run is rounded up to whole lines; the sum is capped by the buffer's size. Accesses without a
+// place count as one line each time they happen, and at most the whole buffer.
+std::int64_t touched_bytes(const std::vector<const Access*>& accesses, const std::vector<Buffer>& buffers,
+                           const std::function<bool(int loop)>& walks);
 
 }  // namespace kiln::generators::host

@@ -26,8 +26,9 @@ struct Place {
 };
 
 struct Access {
-  int buffer = 0;              // index into LoopTree::buffers
-  std::optional<Place> place;  // absent: the index depends on values (a histogram, a table); then it may touch the whole buffer
+  int buffer = 0;                // index into LoopTree::buffers
+  std::optional<Place> place{};  // absent: the index depends on values (a histogram, a table)
+  std::vector<Span> walks{};     // then: how often it happens, one span a loop around it and the lanes; steps are 0
 };
 
 struct Buffer {

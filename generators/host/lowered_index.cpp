@@ -35,16 +35,20 @@ MaybePlace add(const Place& a, const Place& b, std::int64_t sign) {
     else
       *same = {span.loop, same->step + sign * span.step, std::max(same->count, span.count)};
   }
+  std::erase_if(sum.spans, [](const Span& span) { return span.loop != Span::kLane && span.step == 0; });
   return sum;
 }
 
+Place scaled(Place place, std::int64_t factor) {
+  place.base *= factor;
+  for (Span& span : place.spans) span.step *= factor;
+  return place;
+}
+
+// Of two that vary, the plane that touches the product at the middle iteration.
 MaybePlace multiply(const Place& a, const Place& b) {
-  if (!a.spans.empty() && !b.spans.empty()) return std::nullopt;
-  const Place& varying = a.spans.empty() ? b : a;
-  const std::int64_t factor = a.spans.empty() ? a.base : b.base;
-  Place product = varying;
-  product.base *= factor;
-  for (Span& span : product.spans) span.step *= factor;
+  MaybePlace product = add(scaled(a, b.base), scaled(b, a.base), 1);
+  if (product) product->base = a.base * b.base;
   return product;
 }
 

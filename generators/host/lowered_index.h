@@ -26,8 +26,8 @@ class IndexReader {
   void bind(const std::string& name, std::optional<Place> meaning);
   void unbind(const std::string& name);
 
-  // Affine in the loops, or affine around the middle iteration: min, max, select and clamp take the side that holds there; x / c of a span that c
-  // does not divide becomes a shorter span, x % c a span of at most c. Nothing for what depends on values in memory.
+  // Affine in the loops, or affine around the middle iteration: min, max, select and clamp take the side that holds there; a product of two that
+  // vary becomes its tangent; x / c of a span that c does not divide becomes a shorter span, x % c a span of at most c. Nothing for what depends on values in memory.
   std::optional<Place> read(const Halide::Expr& expression);
 
   // The value at the middle iteration (of the first lane).

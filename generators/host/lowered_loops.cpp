@@ -131,7 +131,13 @@ class LoopReader : public ir::IRVisitor {
 
   void touch(const std::string& name, Halide::Type type, const Halide::Expr& index, const Halide::Parameter& argument) {
     const int id = buffer_id(name, {.name = name, .element_bytes = type.bytes(), .bytes = std::nullopt, .is_argument = false});
-    here().accesses.push_back({id, index_.read(index)});
+    Access access{.buffer = id, .place = index_.read(index)};
+    if (!access.place) {
+      access.walks.push_back({Span::kLane, 0, index.type().lanes()});
+      for (const LoopNode* node : path_)
+        if (node->kind != LoopNode::Kind::allocation && node->trips) access.walks.push_back({node->id, 0, *node->trips});
+    }
+    here().accesses.push_back(std::move(access));
     if (argument.defined() && argument.is_buffer() && argument.host_alignment() > type.bytes())
       tree_.host_alignment_bytes = std::max(tree_.host_alignment_bytes, argument.host_alignment());
   }

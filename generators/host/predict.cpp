@@ -79,7 +79,7 @@ void collect(const LoopNode& node, Subtree& out) {
 }
 
 struct LoopSets {
-  Bytes iteration, whole;
+  std::int64_t iteration = 0, whole = 0;
 };
 
 // Both footprints of every loop, computed once: traffic asks for them at three levels.
@@ -90,7 +90,7 @@ class Footprints {
   const LoopSets& of(const LoopNode& loop) const { return sets_.at(loop.id); }
 
   // Lines that the body of `node` touches outside its inner loops.
-  Bytes direct(const LoopNode& node) const {
+  std::int64_t direct(const LoopNode& node) const {
     std::vector<const Access*> own;
     for (const Access& access : node.accesses) own.push_back(&access);
     return touched_bytes(own, program_.buffers, [](int) { return false; });
@@ -121,25 +121,31 @@ struct Level {
 Bytes traffic_into(Level level, const LoopNode& node, const Footprints& footprints) {
   if (is_loop(node)) {
     const LoopSets& sets = footprints.of(node);
-    if (!node.trips || !sets.iteration || !sets.whole) return std::nullopt;
+    if (!node.trips) return std::nullopt;
     const std::int64_t at_once = level.shared && is_parallel(node) ? std::clamp<std::int64_t>(*node.trips, 1, level.cores) : 1;
-    if (std::min(*sets.iteration * at_once, *sets.whole) <= level.bytes) return sets.whole;
+    if (std::min(sets.iteration * at_once, sets.whole) <= level.bytes) return sets.whole;
     level.bytes /= at_once;  // what is inside has its share only
   }
-  Bytes body = footprints.direct(node);
+  std::int64_t body = footprints.direct(node);
   for (const LoopNode& child : node.children) {
     const Bytes inner = traffic_into(level, child, footprints);
-    if (!inner || !body) return std::nullopt;
-    *body += *inner;
+    if (!inner) return std::nullopt;
+    body += *inner;
   }
-  if (!body || !is_loop(node)) return body;
-  return *body * *node.trips;
+  return is_loop(node) ? body * *node.trips : body;
 }
 
+// A loop that Halide split into prologue, rest and epilogue stands once, with its largest part.
 void list_working_sets(const LoopNode& node, const Footprints& footprints, std::vector<LoopBytes>& out) {
   for (const LoopNode& child : node.children) {
-    if (is_loop(child))
-      if (const Bytes bytes = footprints.of(child).iteration) out.push_back({child.name, *bytes});
+    if (is_loop(child)) {
+      const std::int64_t bytes = footprints.of(child).iteration;
+      const auto same = std::find_if(out.begin(), out.end(), [&](const LoopBytes& set) { return set.loop == child.name; });
+      if (same == out.end())
+        out.push_back({child.name, bytes});
+      else
+        same->bytes = std::max(same->bytes, bytes);
+    }
     list_working_sets(child, footprints, out);
   }
 }

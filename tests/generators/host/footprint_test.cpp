@@ -12,7 +12,7 @@ const std::vector<Buffer> kFloats{{.name = "a", .element_bytes = 4, .bytes = std
 std::int64_t touched(std::vector<Access> accesses, std::set<int> walking = {0, 1, 2, 3}) {
   std::vector<const Access*> pointers;
   for (const Access& access : accesses) pointers.push_back(&access);
-  return touched_bytes(pointers, kFloats, [&](int loop) { return walking.contains(loop); }).value();
+  return touched_bytes(pointers, kFloats, [&](int loop) { return walking.contains(loop); });
 }
 
 Access at(std::int64_t base, std::vector<Span> spans, int buffer = 0) { return {buffer, Place{base, std::move(spans)}}; }
@@ -41,11 +41,11 @@ TEST(Footprint, taps_beside_each_other_share_their_line) { EXPECT_EQ(touched({at
 
 TEST(Footprint, no_more_than_the_buffer) { EXPECT_EQ(touched({at(0, {{0, 1, 1000000}}, 1)}), 256); }
 
-TEST(Footprint, an_index_that_depends_on_values_may_touch_the_whole_buffer) { EXPECT_EQ(touched({Access{1, std::nullopt}}), 256); }
-
-TEST(Footprint, unknown_when_such_a_buffer_has_no_known_size) {
-  const Access access{0, std::nullopt};
-  EXPECT_EQ(touched_bytes({&access}, {{.name = "b", .element_bytes = 1}}, [](int) { return true; }), std::nullopt);
+TEST(Footprint, an_index_that_depends_on_values_touches_a_line_each_time_up_to_the_whole_buffer) {
+  const auto gather = [](int buffer) { return Access{buffer, std::nullopt, {{Span::kLane, 0, 1}, {0, 0, 3}, {1, 0, 100}}}; };
+  EXPECT_EQ(touched({gather(0)}, {0}), 3 * 64);
+  EXPECT_EQ(touched({gather(0)}), 300 * 64);
+  EXPECT_EQ(touched({gather(1)}), 256);
 }
 
 // Against counting lines one by one, over strides and windows that overlap, touch and miss each other.

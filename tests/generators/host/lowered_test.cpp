@@ -86,7 +86,7 @@ TEST(Lowered, recomputation_counts_as_work) {
   EXPECT_EQ(report.flops, 80.0 + 10 * 9);  // each block of 8 recomputes one value of f
 }
 
-TEST(Lowered, a_table_indexed_by_values_counts_as_its_whole) {
+TEST(Lowered, a_table_indexed_by_values_counts_a_line_a_value_and_at_most_its_whole) {
   Halide::ImageParam in(Halide::UInt(8), 1, "A"), table(Halide::Float(32), 1, "B");
   Halide::Func y("y");
   Halide::Var x("x");
@@ -103,7 +103,24 @@ TEST(Lowered, a_table_indexed_by_values_counts_as_its_whole) {
   Problem problem;
   problem.extents = {{"n", 640}, {"k", 256}};
   const Predicted report = predict(lower(pipeline, "kiln_test", kAvx512, algorithm, problem).program, device());
-  EXPECT_EQ(working_set(report, "y.x"), 64 + 1024 + 64);
+  EXPECT_EQ(working_set(report, "y.x"), 64 + 64 + 64);
+  EXPECT_EQ(report.traffic_bytes.at("l1"), 640 + 1024 + 2560);  // all fits: each buffer once
+}
+
+// The staged panel's width is a difference of two minima that move with the outer loop.
+TEST(Lowered, a_panel_of_two_tiles_is_followed_through_its_computed_width) {
+  Matmul matmul;
+  Halide::Var noo("noo"), noi("noi");
+  matmul.y.tile(matmul.n, matmul.m, matmul.no, matmul.mo, matmul.ni, matmul.mi, 64, 6).split(matmul.no, noo, noi, 2);
+  matmul.y.reorder(matmul.ni, matmul.mi, noi, matmul.mo, noo).vectorize(matmul.ni, 16).unroll(matmul.ni).unroll(matmul.mi);
+  matmul.c.compute_at(matmul.y, noi).vectorize(matmul.n, 16).unroll(matmul.n).unroll(matmul.m);
+  matmul.c.update().reorder(matmul.n, matmul.m, matmul.k).vectorize(matmul.n, 16).unroll(matmul.n).unroll(matmul.m);
+  Halide::Func panel = matmul.B.in();
+  panel.compute_at(matmul.y, noo);
+  const std::int64_t k = 512;
+  const Predicted report = report_of(matmul, matmul_problem(1020, 1024, k));
+  EXPECT_EQ(working_set(report, "c.update(0).k.x"), 256 + 6 * 64 + 4 * 64 * 6);
+  EXPECT_EQ(working_set(report, "y.noi"), k * 256 + 6 * k * 4 + 2 * 4 * 64 * 6);
 }
 
 TEST(Lowered, an_alignment_that_the_author_set_is_recorded) {
