@@ -164,7 +164,7 @@ class Census::Builder {
 
 Census::Census(const Space& space) : knob_count_(space.knobs().size()), count_(1), drops_(space.constraints().size(), 0) {
   std::size_t combinations_left = kMostCombinations;
-  long double raw_before = 1;
+  long double valid_before = 1;
   for (const Constraint& constraint : space.constraints()) {
     KILN_CHECK(!constraint.knobs.empty(), "a constraint of space " + space.name() + " names no knob");
   }
@@ -178,9 +178,9 @@ Census::Census(const Space& space) : knob_count_(space.knobs().size()), count_(1
     Builder builder(space, groups[g], combinations_left);
     groups_.push_back(builder.build());
     // Points that an earlier group already dropped are counted there: only valid choices of earlier groups meet this group's drops.
-    for (std::size_t c = 0; c < drops_.size(); ++c) drops_[c] += raw_before * builder.drops[c] * raw[g + 1];
+    for (std::size_t c = 0; c < drops_.size(); ++c) drops_[c] += valid_before * builder.drops[c] * raw[g + 1];
     const long double below = groups_.back()[0].nodes[0].below;
-    raw_before *= below;
+    valid_before *= below;
     count_ *= below;
     if (builder.dead() && !unsatisfiable_) unsatisfiable_ = builder.dead();
   }
@@ -195,7 +195,7 @@ long double Census::weight(const Group& group, std::size_t level, std::int32_t n
 Point::Choice Census::sample(Random& random) const {
   Point::Choice choice(knob_count_, 0);
   for (const Group& group : groups_) {
-    std::int32_t node = kLeaf;
+    std::int32_t node = kFirst;
     for (std::size_t level = 0; level < group.size(); ++level) {
       const Node& here = group[level].nodes[static_cast<std::size_t>(node)];
       // Exact while the counts are; beyond 2^63 a draw of 63 bits scaled up, whose bias no sample could show.
@@ -224,7 +224,7 @@ Point::Choice Census::unrank(std::uint64_t rank) const {
     const auto below = static_cast<std::uint64_t>(group[0].nodes[0].below);
     std::uint64_t left = rank % below;
     rank /= below;
-    std::int32_t node = kLeaf;
+    std::int32_t node = kFirst;
     for (std::size_t level = 0; level < group.size(); ++level) {
       std::size_t value = 0;
       for (;; ++value) {
@@ -243,7 +243,7 @@ std::uint64_t Census::rank(const Point::Choice& choice) const {
   std::uint64_t rank = 0;
   for (const Group& group : groups_) {
     std::uint64_t within = 0;
-    std::int32_t node = kLeaf;
+    std::int32_t node = kFirst;
     for (std::size_t level = 0; level < group.size(); ++level) {
       const std::size_t chosen = choice[group[level].knob];
       for (std::size_t value = 0; value < chosen; ++value) within += static_cast<std::uint64_t>(weight(group, level, node, value));

@@ -27,7 +27,7 @@ class Census {
 
  private:
   static constexpr std::int32_t kDropped = -1;
-  static constexpr std::int32_t kLeaf = 0;  // the single node after the last level
+  static constexpr std::int32_t kFirst = 0;  // the only node of a group's first level
   struct Node {
     long double below = 0;               // valid ways to bind this level's knob and all later ones of the group
     std::vector<std::int32_t> children;  // one a value: a node of the next level, or kDropped

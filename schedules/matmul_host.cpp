@@ -101,9 +101,8 @@ struct Names {
 };
 
 Names names_of(const Contraction& product) {
-  const auto fresh = [&](std::string name) {
-    while (name == product.output_n || name == product.output_m || name == product.product_n || name == product.product_m || name == product.k) name += '_';
-    return name;
+  const auto fresh = [&](const std::string& name) {
+    return new_name(name, {product.output_n, product.output_m, product.product_n, product.product_m, product.k});
   };
   const std::string &n = product.output_n, &m = product.output_m;
   return {n, m, fresh(n + "o"), fresh(m + "o"), fresh(n + "i"), fresh(m + "i"), fresh(m + "c"), fresh("task"), product.k, fresh("ko"), fresh("ki")};

@@ -13,8 +13,9 @@
 namespace kiln::schedules {
 namespace {
 
-// With more stages than this only the ones nearest to the outputs are placed freely: the others are inlined or at root.
-constexpr std::size_t kMostPlaced = 8;
+// The places of all stages are tied to each other, so their combinations are told apart one by one. Beyond this many only the stages nearest
+// to the outputs are placed by knobs: the others are inlined when read once, else at root.
+constexpr std::size_t kMostCombinations = 50'000;
 // An inlined stage is computed once for every path that leads to it; more than this many and its code outgrows its use.
 constexpr std::int64_t kMostCopies = 12;
 // Vectors unrolled in a tile. Register tiles of sums use some 30; around the many reads of a stencil 30 copies compile for longer than
@@ -68,11 +69,11 @@ std::int64_t most_unrolled(const Sketch& sketch) {
   return kMostUnrolled;
 }
 
-std::vector<std::string> places_of(const Sketch& sketch, const PlacedStage& stage, bool freely) {
+std::vector<std::string> places_of(const Sketch& sketch, const PlacedStage& stage) {
   std::vector<std::string> places;
   if (stage.is_pure) places.push_back("inline");
   const bool trivial = stage.is_pure && stage.is_pointwise && stage.readers.size() == 1 && stage.readers[0].loads == 1;
-  if (freely && !trivial && stage.host && !sketch.stage(stage.stage).loops.empty()) {
+  if (!trivial && stage.host && !sketch.stage(stage.stage).loops.empty()) {
     const std::size_t rank = sketch.stage(*stage.host).loops.size();
     if (rank >= 2) {
       places.insert(places.end(), {"tile", "row"});
@@ -172,11 +173,15 @@ void declare_outputs(Space& space, Sketch& sketch, const Problem& problem, const
 }
 
 void declare_places(Space& space, Sketch& sketch) {
-  std::size_t free_left = kMostPlaced;
+  std::size_t combinations = 1;
   for (std::size_t i = sketch.placed.size(); i-- > 0;) {  // nearest to the outputs first
     const PlacedStage& placed = sketch.placed[i];
-    const std::vector<std::string> places = places_of(sketch, placed, free_left > 0);
-    if (places.size() > 2 && free_left > 0) --free_left;
+    std::vector<std::string> places = places_of(sketch, placed);
+    if (combinations * places.size() > kMostCombinations) {
+      const bool read_once = placed.readers.size() == 1 && placed.readers[0].loads == 1;
+      places = {placed.is_pure && read_once ? "inline" : "root"};
+    }
+    combinations *= places.size();
     const std::string& name = sketch.stage(placed.stage).name;
     if (places.size() == 1) {
       sketch.fixed_places[placed.stage] = places[0];

@@ -72,13 +72,17 @@ std::string reference(const Algorithm& algorithm, const std::string& stage) {
   return found && is_wrapper(algorithm, *found) ? stage + "()" : stage;
 }
 
-std::string new_loop(const Stage& stage, std::string base) {
+std::string new_name(std::string base, const std::vector<std::string>& taken) {
+  while (std::count(taken.begin(), taken.end(), base) > 0) base += '_';
+  return base;
+}
+
+std::string new_loop(const Stage& stage, const std::string& base) {
   std::vector<std::string> taken = stage.loops;
   for (const Update& update : stage.updates) {
     for (const ReductionVariable& variable : update.reduction) taken.push_back(variable.name);
   }
-  while (std::count(taken.begin(), taken.end(), base) > 0) base += '_';
-  return base;
+  return new_name(base, taken);
 }
 
 std::vector<std::int64_t> output_extents(const Algorithm& algorithm, const Problem& problem, const std::string& output) {

@@ -18,8 +18,9 @@ bool is_wrapper(const Algorithm& algorithm, const Stage& stage);
 // How a schedule refers to a stage: `B.in()` for the wrapper of an input, else the stage's name.
 std::string reference(const Algorithm& algorithm, const std::string& stage);
 
-// A name for a new loop of a stage: `base`, with underscores behind it while one of the stage's loops bears it already.
-std::string new_loop(const Stage& stage, std::string base);
+// A name for a new loop: `base`, with underscores behind it while it is among the names taken, or while one of the stage's loops bears it.
+std::string new_name(std::string base, const std::vector<std::string>& taken);
+std::string new_loop(const Stage& stage, const std::string& base);
 
 // The extents of an output stage's loops under the problem, innermost first.
 std::vector<std::int64_t> output_extents(const Algorithm& algorithm, const Problem& problem, const std::string& output);

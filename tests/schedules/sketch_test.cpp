@@ -68,6 +68,61 @@ TEST_P(SketchOf, draws_legal_schedules_for_one_element_a_prime_and_a_picture) {
 INSTANTIATE_TEST_SUITE_P(Generators, SketchOf, testing::Values("exposure", "tuple_argmax", "arrays", "updates", "halves", "names", "mathematics"),
                          [](const auto& test) { return std::string(test.param); });
 
+ExpressionPtr node(Op op, const std::string& name, std::vector<ExpressionPtr> args, std::int64_t value = 0) {
+  return std::make_shared<const Expression>(Expression{op, op == Op::load ? kFloat32 : kInt32, name, 0, value, std::move(args)});
+}
+
+// `count` stages, each the sum of the one before at x and x + 1; the last is the output.
+Algorithm chain_of(int count) {
+  Algorithm algorithm;
+  algorithm.generator = "chain";
+  Argument out;
+  out.name = "out";
+  out.is_output = true;
+  out.rank = 1;
+  out.estimates = {Interval{0, 1000}};
+  algorithm.arguments = {out};
+  algorithm.symbols = {{"x", {Axis{"out", 0}}}};
+  algorithm.symbol_order = {"x"};
+  const ExpressionPtr x = node(Op::loop, "x", {}), next = node(Op::add, "", {x, node(Op::constant, "", {}, 1)});
+  for (int i = 0; i < count; ++i) {
+    const std::string before = "s" + std::to_string(i - 1);
+    const ExpressionPtr value = i == 0 ? x : node(Op::add, "", {node(Op::load, before, {x}), node(Op::load, before, {next})});
+    algorithm.stages.push_back({"s" + std::to_string(i), {"x"}, {kFloat32}, {value}, {}});
+  }
+  algorithm.outputs = {algorithm.stages.back().name};
+  return algorithm;
+}
+
+TEST(Sketch, a_pipeline_of_sixty_stages_is_still_counted_and_sampled) {
+  const Algorithm algorithm = chain_of(60);
+  const Problem problem = problem_of(algorithm, {1000});
+  const Space space = sketch(algorithm, problem, device_named("zen4"));
+  EXPECT_GT(space.approximate_count(), 1e4);
+  Random random(29);
+  for (int i = 0; i < 50; ++i) {
+    const Schedule schedule = space.schedule(space.sample(random));
+    const auto illegal = find_illegal(schedule, algorithm, &problem);
+    EXPECT_FALSE(illegal.has_value()) << illegal->message;
+  }
+}
+
+TEST(Sketch, an_inlined_chain_is_not_written_out_more_than_a_dozen_times) {
+  const Algorithm algorithm = chain_of(6);
+  const Space space = sketch(algorithm, problem_of(algorithm, {1000}), device_named("zen4"));
+  Random random(31);
+  for (int i = 0; i < 200; ++i) {
+    const Point point = space.sample(random);
+    std::int64_t copies = 1, most = 1;
+    for (std::size_t k = 0; k < space.knobs().size(); ++k) {  // places are declared from the output's side
+      if (!space.knobs()[k].name.starts_with("place.")) continue;
+      copies = print(point.value(k)) == "inline" ? copies * 2 : 1;
+      most = std::max(most, copies);
+    }
+    EXPECT_LE(most, 12) << print(point);
+  }
+}
+
 TEST(Sketch, a_space_names_places_by_stage) {
   const Algorithm algorithm = read("updates");
   const Space space = sketch(algorithm, problem_of(algorithm, {37, 19, 3}), device_named("zen4"));
