@@ -24,7 +24,7 @@ enum { $$_TIER_EXACT = 1, $$_TIER_BUCKET = 2, $$_TIER_GENERIC = 3 };
 /* What plan does when only the generic tier serves a call: tell `warn` once an entry, nothing, or return $$_ERR_NO_VARIANT. */
 enum { $$_FALLBACK_WARN_ONCE = 0, $$_FALLBACK_ALLOW = 1, $$_FALLBACK_ERROR = 2 };
 
-/* All zero but `size` is a good choice. */
+/* All zero but `size` is a good choice. A member that a newer header adds counts as zero when the program was built with an older one. */
 typedef struct $_opts {
   uint32_t size;   /* sizeof($_opts) */
   int32_t threads; /* that work on one call, its caller included; 0: as tuned (@THREADS@), at most the CPUs this process may use */
@@ -52,11 +52,11 @@ typedef struct $_plan {
 $$_API int $_abi_version(void);
 
 /* Starts the threads and asks the CPU what it can. NULL: default options. Each further load only counts: the options of the first are in
-   force until as many unloads have come. Any thread, any time. */
+   force until as many unloads have come. Any thread, any time. After fork, only the parent may call the set. */
 $$_API int $_load(const $_opts* options);
 
 /* The last unload joins the threads, gives scratch memory back and writes the call counts if calls_path was given. No call of the set may be
-   running then. Any thread. */
+   running then; a program that closes the library by dlclose unloads first. Any thread. */
 $$_API int $_unload(void);
 
 /* Threads that work on one call; 0: the application's parallel_for decides. Any thread, after load. */

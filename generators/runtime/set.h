@@ -104,7 +104,7 @@ typedef struct {
   uint32_t load_number;
   const kiln_entry* entry;
   kiln_call_slot* counted;
-  int32_t is_empty; /* an output has no elements: nothing to do */
+  int32_t is_empty; /* no output has an element: nothing to do */
   int32_t reserved;
   kiln_halide_dimension dims[KILN_MAX_DIMENSIONS];
 } kiln_plan;

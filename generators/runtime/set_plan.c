@@ -15,7 +15,8 @@ static void fill_buffer(const kiln_argument* argument, kiln_halide_dimension* di
   buffer->dim = dims;
 }
 
-/* Asks the kernel which region of every buffer it touches. Scalars are zero: regions that depend on them do not pass the exporter. */
+/* Asks the kernel which region of every buffer it touches. Scalars are zero here; where a region depends on one, the kernel's own check in run,
+   which knows its value, has the last word. */
 static int query_bounds(const kiln_entry* entry, const kiln_variant* variant, kiln_halide_dimension* dims) {
   kiln_halide_buffer buffers[KILN_MAX_ARGUMENTS];
   void* arguments[KILN_MAX_ARGUMENTS];
@@ -79,23 +80,28 @@ static int fail_extents(const kiln_entry* entry, const kiln_call* call, const ch
   return kiln_host_fail(KILN_ERR_NO_VARIANT, "%s: %s for %s", entry->name, what, kiln_print_extents(entry, call->extents, extents, sizeof extents));
 }
 
-static int has_empty_output(const kiln_entry* entry, const kiln_halide_dimension* dims) {
-  for (int a = 0; a < entry->argument_count; ++a) {
-    const kiln_argument* argument = &entry->arguments[a];
-    for (int d = 0; argument->is_output && d < argument->rank; ++d) {
-      if (dims[argument->first_dimension + d].extent == 0) return 1;
-    }
+static int is_empty(const kiln_argument* argument, const kiln_halide_dimension* dims) {
+  for (int d = 0; d < argument->rank; ++d) {
+    if (dims[argument->first_dimension + d].extent == 0) return 1;
   }
   return 0;
 }
 
-/* 0 if the variant serves the call. An empty output needs no region, so no kernel is asked about it. */
+/* Nothing is to be written. */
+static int outputs_are_empty(const kiln_entry* entry, const kiln_halide_dimension* dims) {
+  for (int a = 0; a < entry->argument_count; ++a) {
+    if (entry->arguments[a].is_output && !is_empty(&entry->arguments[a], dims)) return 0;
+  }
+  return 1;
+}
+
+/* 0 if the variant serves the call. Empty outputs need no region, so no kernel is asked about them. */
 static int check_variant(const kiln_entry* entry, const kiln_variant* variant, const kiln_call* call) {
   int code = extents_fit(variant, call->extents) ? 0 : fail_extents(entry, call, "the variant is not built");
   if (code == 0) code = check_features(entry, variant);
   if (code == 0) code = kiln_check_alignment(entry, variant, call->data);
   if (code == 0) code = kiln_check_alias(entry, variant, call->dims, call->data);
-  return code != 0 || has_empty_output(entry, call->dims) ? code : check_bounds(entry, variant, call->dims);
+  return code != 0 || outputs_are_empty(entry, call->dims) ? code : check_bounds(entry, variant, call->dims);
 }
 
 /* The first variant that serves the call, or a code. What the last one refused is told, since the last asks least; a missing feature only when
@@ -136,7 +142,7 @@ static void fill_plan(const kiln_entry* entry, int variant, const kiln_call* cal
   plan->load_number = kiln_load_number();
   plan->entry = entry;
   plan->counted = kiln_call_counter(entry, call->extents, tier);
-  plan->is_empty = has_empty_output(entry, call->dims);
+  plan->is_empty = outputs_are_empty(entry, call->dims);
   memcpy(plan->dims, call->dims, sizeof plan->dims);
 }
 
@@ -174,9 +180,7 @@ static int check_values(const kiln_entry* entry, const kiln_plan* plan, void* co
   const kiln_variant* variant = &entry->variants[plan->variant];
   for (int a = 0; a < entry->argument_count; ++a) {
     const kiln_argument* argument = &entry->arguments[a];
-    int is_empty = 0;
-    for (int d = 0; d < argument->rank; ++d) is_empty |= plan->dims[argument->first_dimension + d].extent == 0;
-    if (values[a] == NULL && !is_empty) return kiln_host_fail(KILN_ERR_NULL_ARG, "%s: argument %s is NULL", entry->name, argument->name);
+    if (values[a] == NULL && !is_empty(argument, plan->dims)) return kiln_host_fail(KILN_ERR_NULL_ARG, "%s: argument %s is NULL", entry->name, argument->name);
   }
   const int code = kiln_check_alignment(entry, variant, values);
   return code != 0 ? code : kiln_check_alias(entry, variant, plan->dims, values);
@@ -184,7 +188,7 @@ static int check_values(const kiln_entry* entry, const kiln_plan* plan, void* co
 
 /* The kernel of a plan, on the caller's stack: Halide reads the dimensions and writes them only for a NULL host, which no buffer has here. */
 static int call_kernel(const kiln_entry* entry, const kiln_plan* plan, void* const* values) {
-  static uint64_t nothing; /* stands for the memory of an empty buffer */
+  static _Alignas(64) uint64_t nothing; /* stands for the memory of an empty buffer */
   kiln_halide_buffer buffers[KILN_MAX_ARGUMENTS];
   void* arguments[KILN_MAX_ARGUMENTS];
   for (int a = 0; a < entry->argument_count; ++a) {

@@ -84,6 +84,8 @@ bucket's ends 3 2 3
 below a tile 3
 unseen extent 3
 one element 3
+a sum of no terms 3
+no rows 3
 eight threads at once, failures 0
 in place 0: 11 55
 two outputs 0: 48 63, supports 3
@@ -100,9 +102,11 @@ own parallel loop 1, used 1
 1 matmul(m=128, n=256, k=9, epilogue=silu)
 # tier generic
 161 matmul(m=131, n=7, k=5, epilogue=silu)
+1 matmul(m=0, n=6, k=3, epilogue=silu)
 1 matmul(m=1, n=1, k=1, epilogue=silu)
 1 matmul(m=1, n=32, k=1, epilogue=silu)
 1 matmul(m=2, n=31, k=3, epilogue=silu)
+1 matmul(m=5, n=6, k=0, epilogue=silu)
 1 matmul(m=129, n=256, k=9, epilogue=silu)
 1 axpb(n=5, f32)
 1 blur(w=4, h=3)

@@ -64,6 +64,8 @@ static void all_tiers(void) {
   printf("below a tile %d\n", try_matmul(2, 31, 3, 1, 1));
   printf("unseen extent %d\n", try_matmul(131, 7, 5, 0, 3));
   printf("one element %d\n", try_matmul(1, 1, 1, 0, 0));
+  printf("a sum of no terms %d\n", try_matmul(5, 6, 0, 0, 0));
+  printf("no rows %d\n", try_matmul(0, 6, 3, 0, 0));
 }
 
 static void* many_calls(void* failures) {

@@ -1,0 +1,180 @@
+"""Kernel set plain 2.0.1, made by Kiln. load(), then call the entries; arguments are buffers or objects with __dlpack__."""
+import ctypes
+import os
+
+_library = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "lib", "libplain.so.1"))
+
+
+class Error(Exception):
+    """A negative code of the library, with its sentence."""
+
+    def __init__(self, code, text):
+        super().__init__(text)
+        self.code = code
+
+
+class _DataType(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+class _Tensor(ctypes.Structure):  # DLTensor
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+        ("dtype", _DataType), ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64)]
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32), ("threads", ctypes.c_int32), ("parallel_for", ctypes.c_void_p), ("parallel_for_user", ctypes.c_void_p),
+        ("calls_path", ctypes.c_char_p), ("fallback", ctypes.c_int32), ("reserved", ctypes.c_uint32), ("warn", ctypes.c_void_p),
+        ("warn_user", ctypes.c_void_p)]
+
+
+class _Plan(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint32), ("tier", ctypes.c_int32), ("variant", ctypes.c_int32), ("reserved", ctypes.c_uint32),
+                ("opaque", ctypes.c_uint64 * 126)]
+
+
+class _PyBuffer(ctypes.Structure):  # Py_buffer
+    _fields_ = [
+        ("buf", ctypes.c_void_p), ("obj", ctypes.c_void_p), ("len", ctypes.c_ssize_t), ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int), ("ndim", ctypes.c_int), ("format", ctypes.c_char_p), ("shape", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("strides", ctypes.POINTER(ctypes.c_ssize_t)), ("suboffsets", ctypes.POINTER(ctypes.c_ssize_t)), ("internal", ctypes.c_void_p)]
+
+
+_library.plain_last_error.restype = ctypes.c_char_p
+_library.plain_manifest.restype = ctypes.c_char_p
+_api = ctypes.pythonapi
+_api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+_api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_api.PyObject_GetBuffer.argtypes = [ctypes.py_object, ctypes.POINTER(_PyBuffer), ctypes.c_int]
+_api.PyBuffer_Release.argtypes = [ctypes.POINTER(_PyBuffer)]
+
+if _library.plain_abi_version() != 1:
+    raise ImportError("plain: the library has ABI %d, this module has 1" % _library.plain_abi_version())
+
+_TYPES = {"f": (2, 32), "d": (2, 64), "e": (2, 16), "b": (0, 8), "h": (0, 16), "i": (0, 32), "l": (0, 64), "q": (0, 64),
+          "B": (1, 8), "c": (1, 8), "H": (1, 16), "I": (1, 32), "L": (1, 64), "Q": (1, 64), "?": (6, 8)}
+_PYBUF_READ, _PYBUF_WRITE = 0x1C, 0x1D  # PyBUF_STRIDES | PyBUF_FORMAT, without and with PyBUF_WRITABLE
+
+
+class _View:
+    """A DLTensor over any object with __dlpack__ or the buffer protocol; keeps the object's memory alive."""
+
+    def __init__(self, name, source, is_output):
+        self._buffer = None
+        if hasattr(source, "__dlpack__"):
+            self._capsule = source.__dlpack__()
+            address = _api.PyCapsule_GetPointer(self._capsule, b"dltensor")
+            self.tensor = _Tensor.from_address(address)  # DLManagedTensor begins with it
+        else:
+            self._read_buffer(name, source, is_output)
+
+    def _read_buffer(self, name, source, is_output):
+        view = _PyBuffer()
+        _api.PyObject_GetBuffer(source, ctypes.byref(view), _PYBUF_WRITE if is_output else _PYBUF_READ)
+        self._buffer = view
+        code = view.format.decode() if view.format else "B"
+        if code.lstrip("@<=") not in _TYPES:
+            raise TypeError("plain: argument %s has elements of format %r; one of %s is needed" % (name, code, " ".join(_TYPES)))
+        kind, bits = _TYPES[code.lstrip("@<=")]
+        if bits != 8 * view.itemsize:  # native sizes differ from standard ones
+            bits = 8 * view.itemsize
+        if any(view.strides[d] % view.itemsize for d in range(view.ndim)):
+            raise TypeError("plain: argument %s has strides that are not multiples of its element size %d" % (name, view.itemsize))
+        self._shape = (ctypes.c_int64 * view.ndim)(*[view.shape[d] for d in range(view.ndim)])
+        self._strides = (ctypes.c_int64 * view.ndim)(*[view.strides[d] // view.itemsize for d in range(view.ndim)])
+        self.tensor = _Tensor(data=view.buf, device_type=1, ndim=view.ndim, dtype=_DataType(kind, bits, 1), shape=self._shape, strides=self._strides)
+
+    @property
+    def address(self):
+        return (self.tensor.data or 0) + self.tensor.byte_offset
+
+    def __del__(self):
+        if self._buffer is not None:
+            _api.PyBuffer_Release(ctypes.byref(self._buffer))
+
+
+def _check(code):
+    if code < 0:
+        raise Error(code, _library.plain_last_error().decode())
+    return code
+
+
+TIERS = {1: "exact", 2: "bucket", 3: "generic"}
+ALLOW, WARN_ONCE, REFUSE = 1, 0, 2  # for load(fallback=...)
+
+
+def load(threads=0, calls_path=None, fallback=WARN_ONCE):
+    """Starts the threads; 0: as tuned. calls_path: where unload writes the call counts."""
+    options = _Options(size=ctypes.sizeof(_Options), threads=threads, fallback=fallback)
+    if calls_path is not None:
+        options.calls_path = os.fsencode(calls_path)
+    _check(_library.plain_load(ctypes.byref(options)))
+
+
+def unload():
+    _check(_library.plain_unload())
+
+
+def supports(entry, *extents):
+    """The tier that would serve dense arguments of these extents, or None."""
+    code = _library.plain_supports(entry.encode(), (ctypes.c_int64 * len(extents))(*extents))
+    return TIERS.get(code)
+
+
+def dump_calls(path):
+    _check(_library.plain_dump_calls(os.fsencode(path)))
+
+
+def manifest():
+    """The text of manifest.json."""
+    return _library.plain_manifest(None).decode()
+
+
+class Plan:
+    """How one call will be served: tier, variant, and run() on arguments of the same shapes."""
+
+    def __init__(self, entry, views):
+        self._entry, self._plan = entry, _Plan()
+        _check(entry._plan(*[ctypes.byref(view.tensor) for view in views], ctypes.byref(self._plan)))
+        self.tier, self.variant = TIERS[self._plan.tier], self._plan.variant
+
+    def run(self, *arguments):
+        views = self._entry._views(arguments)
+        values = [view.address if isinstance(view, _View) else view for view in views]
+        _check(self._entry._run(ctypes.byref(self._plan), *values))
+
+
+class _Entry:
+    """One function of the set; `arguments` are (name, role, ctypes type of a scalar)."""
+
+    def __init__(self, name, arguments):
+        self._arguments = arguments
+        self._plan = getattr(_library, "plain_%s_plan" % name)
+        self._run = getattr(_library, "plain_%s_run" % name)
+        self._run.argtypes = [ctypes.c_void_p] + [scalar or ctypes.c_void_p for _, _, scalar in arguments]
+
+    def _views(self, arguments):
+        if len(arguments) != len(self._arguments):
+            names = ", ".join(name for name, _, _ in self._arguments)
+            raise TypeError("plain: %d arguments given, %d are needed: %s" % (len(arguments), len(self._arguments), names))
+        return [value if scalar else _View(name, value, role == "output") for value, (name, role, scalar) in zip(arguments, self._arguments)]
+
+    def plan(self, *buffers):
+        """A Plan for these buffers (scalars are left out)."""
+        named = [(name, role) for name, role, scalar in self._arguments if not scalar]
+        if len(buffers) != len(named):
+            raise TypeError("plain: %d buffers given, %d are needed: %s" % (len(buffers), len(named), ", ".join(name for name, _ in named)))
+        return Plan(self, [_View(name, value, role == "output") for value, (name, role) in zip(buffers, named)])
+
+    def __call__(self, *arguments):
+        views = self._views(arguments)
+        plan = Plan(self, [view for view in views if isinstance(view, _View)])
+        values = [view.address if isinstance(view, _View) else view for view in views]
+        _check(self._run(ctypes.byref(plan._plan), *values))
+
+
+# scale(f32, mode=half): in[m, n] y[m, n]
+scale = _Entry("scale", [("in", "input", None), ("factor", "scalar", ctypes.c_float), ("y", "output", None)])
