@@ -54,15 +54,15 @@ class EndlessAtRun : public Map<EndlessAtRun> {
   void schedule() { estimates(); }
 };
 
-// Compiles: calls an LLVM intrinsic that does not exist, which LLVM reports by ending the process.
+// Compiles: calls an intrinsic of another machine. LLVM cannot select an instruction for it and ends the process with abort().
 class AbortAtCompile : public Map<AbortAtCompile> {
  public:
-  void generate() { output(x) = Call::make(Halide::Float(32), "llvm.no.such.intrinsic", {input(x)}, Call::PureExtern); }
+  void generate() { output(x) = Call::make(Halide::Float(32), "llvm.nvvm.ex2.approx.ftz.f", {input(x)}, Call::PureExtern); }
   void schedule() { estimates(); }
 };
 
-// Compiles: a chain of 200,000 additions, deeper than any compiler's stack, in one expression that CSE cannot fold. Ends in SIGSEGV, or never.
-class StackOverflowAtCompile : public Map<StackOverflowAtCompile> {
+// Read: a chain of 200,000 additions in one expression; Halide walks it recursively when the Func is defined. Ends in SIGSEGV inside generate().
+class StackOverflowAtRead : public Map<StackOverflowAtRead> {
  public:
   void generate() {
     Halide::Expr sum = input(x);
@@ -72,8 +72,8 @@ class StackOverflowAtCompile : public Map<StackOverflowAtCompile> {
   void schedule() { estimates(); }
 };
 
-// Checked: its author's schedule runs a scan in parallel and calls it free of races, so own_schedule() gives wrong and varying sums. The
-// algorithm itself is right.
+// Checked: its author's schedule vectorises a scan and calls it free of races, so own_schedule() adds stale elements: wrong sums, the same each
+// time. The algorithm itself is right.
 class WrongResult : public Map<WrongResult> {
  public:
   void generate() {
@@ -85,7 +85,27 @@ class WrongResult : public Map<WrongResult> {
   void schedule() {
     estimates();
     scan.compute_root();
-    scan.update().allow_race_conditions().parallel(r);
+    scan.update().allow_race_conditions().vectorize(r, 8);
+  }
+
+ private:
+  Halide::RDom r;
+  Halide::Func scan{"scan"};
+};
+
+// Checked: the same mistake, and the stale elements are zeros that are divided by zeros: own_schedule() gives NaN where the reference has 1.
+class NanBySchedule : public Map<NanBySchedule> {
+ public:
+  void generate() {
+    r = Halide::RDom(1, input.dim(0).extent() - 1, "r");
+    scan(x) = Halide::select(x == 0, Halide::abs(input(0)) + 1.0f, 0.0f);
+    scan(r) = scan(r - 1);
+    output(x) = scan(x) / scan(x);
+  }
+  void schedule() {
+    estimates();
+    scan.compute_root();
+    scan.update().allow_race_conditions().vectorize(r, 8);
   }
 
  private:
@@ -206,9 +226,10 @@ class UsesAsync : public Map<UsesAsync> {
 HALIDE_REGISTER_GENERATOR(SegfaultAtRun, segfault_at_run)
 HALIDE_REGISTER_GENERATOR(EndlessAtRun, endless_at_run)
 HALIDE_REGISTER_GENERATOR(AbortAtCompile, abort_at_compile)
-HALIDE_REGISTER_GENERATOR(StackOverflowAtCompile, stack_overflow_at_compile)
+HALIDE_REGISTER_GENERATOR(StackOverflowAtRead, stack_overflow_at_read)
 HALIDE_REGISTER_GENERATOR(WrongResult, wrong_result)
 HALIDE_REGISTER_GENERATOR(NanResult, nan_result)
+HALIDE_REGISTER_GENERATOR(NanBySchedule, nan_by_schedule)
 HALIDE_REGISTER_GENERATOR(ChattyGenerate, chatty_generate)
 HALIDE_REGISTER_GENERATOR(EndlessOutput, endless_output)
 HALIDE_REGISTER_GENERATOR(ThrowsInGenerate, throws_in_generate)
