@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedules/stage_graph.h"
 #include "schedules/structure.h"
 
 namespace kiln::schedules {

@@ -1,10 +1,12 @@
-// The directives of a stage that is no output: where it is computed and how its own loops run there.
+// How the definitions of a stage run their own loops, wherever the stage is computed: in a tile, at root, or as an output with updates.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
-#include "schedules/nest.h"
-#include "schedules/stage_graph.h"
+#include "dsl/algorithm.h"
+#include "dsl/schedule.h"
 
 namespace kiln::schedules {
 
@@ -19,8 +21,7 @@ struct LoopStyle {
   std::vector<std::string> unrolled;    // loops whose whole region is unrolled; set only when it is of fixed size
 };
 
-// Appends the vectors (and `parallel` on the outermost loop, when asked) of every definition of the stage. Used for stages at root, in tiles, and for
-// outputs with updates.
+// Appends the vectors of every definition of the stage and, when asked, `parallel` on the outermost loop that is left.
 void schedule_definitions(Schedule& schedule, const Stage& stage, const LoopStyle& style, bool in_parallel);
 
 }  // namespace kiln::schedules

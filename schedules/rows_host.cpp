@@ -1,6 +1,7 @@
 #include "schedules/rows_host.h"
 
 #include <algorithm>
+#include <map>
 
 #include "schedules/stage_graph.h"
 #include "schedules/structure.h"
