@@ -57,7 +57,7 @@ struct Update {
 };
 
 struct Stage {
-  std::string name;                // canonical: see CanonicalNames in dsl/read_algorithm
+  std::string name;                // canonical: see dsl/read_algorithm_names
   std::vector<std::string> loops;  // pure loops, innermost first
   std::vector<DType> types;        // one a Tuple component
   std::vector<ExpressionPtr> values;
