@@ -18,6 +18,7 @@ enum {
   kLoopCount = 64,       /* loops open at once; one more runs in its caller alone */
   kMaxWorkers = 1023,
   kPausesPerClock = 32,  /* pauses between two looks at the clock */
+  kTakesPerThread = 64,  /* a thread takes its share of a long loop in about so many steps: the last to end is late by 1/64 at most */
 };
 static const int64_t kSpinNs = 50000; /* waiting this long awake saves a wake-up (5-50 us) when loops follow each other closely */
 
@@ -27,9 +28,10 @@ enum { kOpen = 1u << 30, kCallerSleeps = 1u << 29, kInsideMask = kCallerSleeps -
 /* One open loop. Everything but the atomics is written by its caller before `state` opens and read by workers inside. */
 typedef struct {
   _Alignas(64) atomic_uint state;
-  atomic_int next;   /* the next iteration nobody has taken, from 0 */
-  atomic_int error;  /* the first failure's code */
+  _Atomic int64_t next; /* the next iteration nobody has taken, from 0 */
+  atomic_int error;     /* the first failure's code */
   int min, count;
+  int step; /* iterations taken at once */
   kiln_task task;
   void* user_context;
   uint8_t* closure;
@@ -68,12 +70,14 @@ static void keep_error(loop_slot* loop, int code) {
 /* Takes iterations until none is left or one has failed. */
 static void work_on(loop_slot* loop) {
   for (;;) {
-    const int i = atomic_fetch_add_explicit(&loop->next, 1, memory_order_relaxed);
-    if (i >= loop->count) return;
-    const int code = loop->task(loop->user_context, loop->min + i, loop->closure);
-    if (code != 0) {
+    const int64_t first = atomic_fetch_add_explicit(&loop->next, loop->step, memory_order_relaxed);
+    const int64_t end = first + loop->step < loop->count ? first + loop->step : loop->count;
+    if (first >= end) return;
+    for (int64_t i = first; i < end; ++i) {
+      const int code = loop->task(loop->user_context, loop->min + (int)i, loop->closure);
+      if (code == 0) continue;
       keep_error(loop, code);
-      atomic_store(&loop->next, loop->count); /* the rest of a failed loop is not wanted */
+      atomic_store_explicit(&loop->next, loop->count, memory_order_relaxed); /* the rest of a failed loop is not wanted */
       return;
     }
   }
@@ -181,6 +185,7 @@ static void fill(loop_slot* loop, void* user_context, kiln_task task, int min, i
   loop->user_context = user_context;
   loop->min = min;
   loop->count = count;
+  loop->step = 1 + count / (kTakesPerThread * (pool.worker_count + 1));
   loop->closure = closure;
   loop->text[0] = 0;
   atomic_store_explicit(&loop->next, 0, memory_order_relaxed);

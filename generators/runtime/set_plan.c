@@ -52,9 +52,14 @@ static int check_regions(const kiln_entry* entry, const kiln_halide_dimension* n
   return 0;
 }
 
+static size_t dimension_bytes(const kiln_entry* entry) {
+  const kiln_argument* last = &entry->arguments[entry->argument_count - 1];
+  return sizeof(kiln_halide_dimension) * (size_t)(last->first_dimension + last->rank);
+}
+
 static int check_bounds(const kiln_entry* entry, const kiln_variant* variant, const kiln_halide_dimension* dims) {
   kiln_halide_dimension needed[KILN_MAX_DIMENSIONS];
-  memcpy(needed, dims, sizeof needed);
+  memcpy(needed, dims, dimension_bytes(entry));
   const int code = query_bounds(entry, variant, needed);
   if (code != 0) return kiln_host_fail(KILN_ERR_SHAPE, "%s: %s", entry->name, kiln_host_error_text());
   return check_regions(entry, needed, dims);
@@ -135,7 +140,7 @@ static int apply_fallback(const kiln_entry* entry, const kiln_variant* variant, 
 
 static void fill_plan(const kiln_entry* entry, int variant, const kiln_call* call, kiln_plan* plan) {
   const int tier = entry->variants[variant].tier;
-  memset(plan, 0, sizeof *plan);
+  memset(plan, 0, offsetof(kiln_plan, dims));
   plan->size = KILN_PLAN_BYTES;
   plan->tier = tier;
   plan->variant = variant;
@@ -143,13 +148,12 @@ static void fill_plan(const kiln_entry* entry, int variant, const kiln_call* cal
   plan->entry = entry;
   plan->counted = kiln_call_counter(entry, call->extents, tier);
   plan->is_empty = outputs_are_empty(entry, call->dims);
-  memcpy(plan->dims, call->dims, sizeof plan->dims);
+  memcpy(plan->dims, call->dims, dimension_bytes(entry));
 }
 
 static int begin_plan(const kiln_entry* entry, const DLTensor* const* tensors, const kiln_plan* plan, kiln_call* call) {
   if (plan == NULL) return kiln_host_fail(KILN_ERR_NULL_ARG, "%s: plan is NULL", entry->name);
   if (kiln_load_number() == 0) return kiln_host_fail(KILN_ERR_NOT_LOADED, "%s: the set is not loaded", entry->name);
-  memset(call->dims, 0, sizeof call->dims);
   return kiln_read_call(entry, tensors, call);
 }
 
@@ -255,7 +259,7 @@ static int is_named(const kiln_entry* entry, int argument, int dimension) {
 /* Axes that no symbol names get what the kernel's bounds query asks for: the halo of a stencil's input. */
 static void ask_unnamed(const kiln_entry* entry, const kiln_variant* variant, kiln_call* call) {
   kiln_halide_dimension needed[KILN_MAX_DIMENSIONS];
-  memcpy(needed, call->dims, sizeof needed);
+  memcpy(needed, call->dims, dimension_bytes(entry));
   if (query_bounds(entry, variant, needed) != 0) return;
   for (int a = 0; a < entry->argument_count; ++a) {
     for (int d = 0; d < entry->arguments[a].rank; ++d) {

@@ -113,6 +113,22 @@ own parallel loop 1, used 1
 )");
 }
 
+TEST_F(Installed, a_run_makes_no_system_call) {
+  constexpr int kSkipped = 77;
+  const auto outcome = shell(built("quiet"));
+  if (outcome.status == kSkipped) GTEST_SKIP() << "this machine does not allow seccomp";
+  EXPECT_EQ(outcome.status, 0) << "a signal means that a system call was made";
+}
+
+TEST_F(Installed, pkg_config_finds_the_package_where_it_lies) {
+  if (shell("command -v pkg-config").status != 0) GTEST_SKIP() << "pkg-config is not installed";
+  const std::string prefix = folder_->file("moved/night"), program = folder_->file("by_pkg_config");
+  const std::string flags = "$(PKG_CONFIG_PATH=" + prefix + "/lib/pkgconfig pkg-config --cflags --libs night)";
+  const auto outcome = shell("cc " + std::string(KILN_TESTS_DIR) + "/install/application/codes.c " + flags + " -o " + program + " && LD_LIBRARY_PATH=" + prefix +
+                             "/lib " + program + " | head -1");
+  EXPECT_EQ(outcome.output, "-20 matmul: the set is not loaded\n");
+}
+
 TEST_F(Installed, two_sets_in_one_program_share_nothing) {
   EXPECT_EQ(run(built("two_sets")), "-20\naxpb: the set is not loaded|\n2 4\n");
 }
