@@ -1,5 +1,6 @@
 -- The store of Kiln, version 1. STRICT throughout; keys are digests, never indices or names; failures are rows like successes;
--- "best" is a query (db/verdict), never a column. Times are RFC 3339 UTC with milliseconds, so that text order is time order.
+-- "best" is a query (db/verdict), never a column. Tables WITHOUT ROWID begin with their key's columns, in its order: SQLite 3.40's
+-- integrity_check reports NULLs that are not there otherwise. Times are RFC 3339 UTC with milliseconds, so that text order is time order.
 PRAGMA application_id = 0x4b494c4e;  -- "KILN"
 PRAGMA user_version = 1;
 
@@ -196,12 +197,12 @@ CREATE TABLE verification (
   what TEXT NOT NULL CHECK (what IN ('candidate', 'exported')),
   at TEXT NOT NULL,
   reference TEXT NOT NULL,
+  passed INTEGER NOT NULL CHECK (passed IN (0, 1)),
   tolerance TEXT NOT NULL,
   cases INTEGER NOT NULL CHECK (cases > 0),
   max_error REAL,
   worst_output TEXT,
   bit_exact INTEGER NOT NULL CHECK (bit_exact IN (0, 1)),
-  passed INTEGER NOT NULL CHECK (passed IN (0, 1)),
   PRIMARY KEY (trial_id, what, at, reference, passed)
 ) STRICT, WITHOUT ROWID;
 
