@@ -174,7 +174,8 @@ class Reader {
       }
       if (is_vector && *loop.constant < 2)
         first.offer(loop.marked_by, fmt::format("a vector needs at least 2 lanes, but loop '{}' of {} runs once there", loop.name, stage.name));
-      product = std::min(product * std::min(*loop.constant, kMostElements), 2 * kMostElements);
+      constexpr std::int64_t kLargest = std::int64_t{1} << 31;  // two of these still multiply
+      product = std::min(product * std::min(*loop.constant, kLargest), kLargest);
     }
     if (!is_known) return std::nullopt;
     return product;

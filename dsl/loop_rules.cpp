@@ -127,14 +127,13 @@ std::int64_t rounded_up_quotient(std::int64_t a, std::int64_t b) { return (a + b
 std::string refuse_reduction(const Subject& subject, const LoopVariable& loop, const std::string& name, LoopKind kind) {
   if (!loop.is_ordered || kind == LoopKind::unrolled || kind == LoopKind::serial) return {};
   const Contract contract = subject.nest.facts().algorithm->contract;
-  const std::string_view verb = kind == LoopKind::vectorized ? "vectorize" : "run in parallel";
   if (!subject.definition.facts->is_associative)
     return fmt::format("'{}' is a reduction loop whose steps depend on each other, and {} is no sum, product, min, max, and/or of terms that may be "
-                       "regrouped; {} a pure loop instead",
-                       name, subject.definition_name(), verb);
+                       "regrouped; only a pure loop can be {}",
+                       name, subject.definition_name(), print(kind));
   if (!subject.definition.is_atomic)
-    return fmt::format("'{}' is a reduction loop; to {} it write {}.update({}).atomic() before", name, verb, subject.stage.name,
-                       subject.directive.update);
+    return fmt::format("'{}' is a reduction loop; write {}.update({}).atomic() before it is {}", name, subject.stage.name, subject.directive.update,
+                       print(kind));
   if (subject.stage.facts->is_float && contract == Contract::strict)
     return fmt::format("it keeps several partial sums of '{}', and the contract of {} is strict: the same bits under every schedule", name,
                        subject.nest.facts().algorithm->generator);

@@ -1,0 +1,147 @@
+#include "dsl/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "dsl/error.h"
+#include "tests/support/random_schedule.h"
+
+namespace kiln {
+namespace {
+
+TEST(ScheduleTest, a_chain_a_line_prints_as_it_reads) {
+  const std::string text =
+      "y.tile(n, m, no, mo, ni, mi, 64, 6).parallel(mo).vectorize(ni, 8).unroll(mi)\n"
+      "c.compute_at(y, no).vectorize(n, 8).unroll(m)\n"
+      "c.update(0).split(k, ko, ki, 256).reorder(n, m, ki, ko).vectorize(n, 8).unroll(n).unroll(m)\n"
+      "B.in().compute_at(y, no).vectorize(d0, 16, GuardWithIf)\n"
+      "blur#2.in(g#3).compute_at(c.in(), r.x).store_in(Stack)\n";
+  EXPECT_EQ(print(parse_schedule(text)), text);
+}
+
+TEST(ScheduleTest, blanks_comments_continuations_and_halides_spelling_are_read) {
+  const Schedule schedule = parse_schedule(
+      "# a header\n\n  y.split( n , no,ni, 8 , TailStrategy::GuardWithIf ) # a comment\n"
+      "  .vectorize(ni)\n"
+      "c.update().reorder(n,m) # another\r\n"
+      "c.store_in(MemoryType::Stack)");
+  EXPECT_EQ(print(schedule),
+            "y.split(n, no, ni, 8, GuardWithIf).vectorize(ni)\n"
+            "c.update(0).reorder(n, m)\n"
+            "c.store_in(Stack)\n");
+}
+
+TEST(ScheduleTest, a_hash_within_a_name_is_no_comment) {
+  EXPECT_EQ(print(parse_schedule("blur#2.compute_at(f#3, x)#2 is a comment")), "blur#2.compute_at(f#3, x)\n");
+}
+
+TEST(ScheduleTest, opaque_schedules_stand_alone) {
+  EXPECT_EQ(print(parse_schedule("own_schedule()")), "own_schedule()\n");
+  const Schedule schedule = parse_schedule("autoschedule(Mullapudi2016, parallelism=2, balance=1.5)\n");
+  EXPECT_EQ(print(schedule), "autoschedule(Mullapudi2016, parallelism=2, balance=1.5)\n");
+  EXPECT_TRUE(schedule.is_opaque());
+  EXPECT_FALSE(parse_schedule("c.compute_root()").is_opaque());
+  EXPECT_FALSE(Schedule{}.is_opaque());
+}
+
+TEST(ScheduleTest, nothing_is_the_empty_schedule) {
+  EXPECT_EQ(parse_schedule("\n # only words\n"), Schedule{});
+  EXPECT_EQ(print(Schedule{}), "");
+}
+
+TEST(ScheduleTest, a_chain_builds_what_its_text_parses_to) {
+  Schedule schedule;
+  Chain(schedule, "c", 0).add("split", "k", "ko", "ki", 256).add("vectorize", "n", 8);
+  Chain(schedule, "c").add("compute_root");
+  EXPECT_EQ(schedule, parse_schedule("c.update(0).split(k, ko, ki, 256).vectorize(n, 8)\nc.compute_root()"));
+  EXPECT_EQ(print(schedule.directives[0]), "c.update(0).split(k, ko, ki, 256)");
+}
+
+TEST(ScheduleTest, ten_thousand_random_schedules_survive_print_and_parse) {
+  std::mt19937_64 random(tests::test_seed(7));
+  for (int i = 0; i < 12000; ++i) {
+    const Schedule schedule = tests::random_text_schedule(random);
+    const std::string text = print(schedule);
+    const Schedule back = parse_schedule(text);
+    ASSERT_EQ(back, schedule) << text;
+    ASSERT_EQ(print(back), text);
+    ASSERT_EQ(digest(back), digest(schedule));
+  }
+}
+
+TEST(ScheduleTest, every_part_of_a_directive_changes_the_digest) {
+  const Schedule sample = parse_schedule("c.update(0).split(k, ko, ki, 8)\nc.compute_root()");
+  std::set<Digest> digests = {digest(sample)};
+  const auto change = [&](auto&& mutate) {
+    Schedule schedule = sample;
+    mutate(schedule.directives);
+    digests.insert(digest(schedule));
+  };
+  change([](auto& d) { d[0].stage = "b"; });
+  change([](auto& d) { d[0].update = 1; });
+  change([](auto& d) { d[0].name = "tile"; });
+  change([](auto& d) { d[0].arguments[0] = "j"; });
+  change([](auto& d) { d[0].arguments[3] = std::int64_t{9}; });
+  change([](auto& d) { d[0].arguments.pop_back(); });
+  change([](auto& d) { std::swap(d[0], d[1]); });
+  change([](auto& d) { d.pop_back(); });
+  EXPECT_EQ(digests.size(), 9u);
+}
+
+TEST(ScheduleTest, comments_do_not_change_the_digest) { EXPECT_EQ(digest(parse_schedule("# m=1\nc.compute_root() # why")), digest(parse_schedule("c.compute_root()"))); }
+
+
+constexpr const char* kAll =
+    "align_bounds, align_storage, atomic, autoschedule, bound, bound_extent, compute_at, compute_inline, compute_root, fuse, own_schedule, parallel, "
+    "rename, reorder, reorder_storage, serial, split, store_at, store_in, store_root, tile, unroll, vectorize";
+
+TEST(ScheduleTest, what_cannot_be_read_is_named_with_line_and_column) {
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {"c", "line 1, column 2: expected '.' and a directive after 'c', found the end of the text"},
+      {"c.", "line 1, column 3: expected a directive after '.', found the end of the text"},
+      {"c.compute_root", "line 1, column 15: expected '(' after 'compute_root', found the end of the text"},
+      {"c.compute_root(", "line 1, column 16: expected a loop, a stage or a number, found the end of the text"},
+      {"c.compute_root() c", "line 1, column 18: expected '.', a comment or the end of the line, found 'c'"},
+      {"\n\n  8.split(x)", "line 3, column 3: expected a stage or own_schedule(), found '8'"},
+      {"c.vectorise(n, 8)", std::string("line 1, column 3: unknown directive 'vectorise', did you mean 'vectorize'; the directives are ") + kAll},
+      {"c.gpu_blocks(n)", std::string("line 1, column 3: unknown directive 'gpu_blocks'; the directives are ") + kAll},
+      {"c.split(n, no, ni)",
+       "line 1, column 3: split has 3 arguments; write split(loop, outer, inner, factor) or split(loop, outer, inner, factor, tail)"},
+      {"c.split(n, no, ni, nn)", "line 1, column 20: argument 4 of split(loop, outer, inner, factor) is a number, found 'nn'"},
+      {"c.split(n, 8, ni, 8)", "line 1, column 12: argument 2 of split(loop, outer, inner, factor) is a name for a new loop, found 8"},
+      {"c.split(n, no, ni, 8, Shift)",
+       "line 1, column 23: argument 5 of split(loop, outer, inner, factor, tail) is a tail strategy, found 'Shift'; they are Auto, RoundUp, GuardWithIf, "
+       "Predicate, PredicateLoads, PredicateStores, ShiftInwards, ShiftInwardsAndBlend, RoundUpAndBlend"},
+      {"c.store_in(VTCM)", "line 1, column 12: argument 1 of store_in(memory) is a memory type, found 'VTCM'; they are Auto, Heap, Stack"},
+      {"c.vectorize(n, 8x)", "line 1, column 16: '8x' is no number"},
+      {"c.vectorize(n, 99999999999999999999)", "line 1, column 16: '99999999999999999999' is no number"},
+      {"c.vectorize(n 8)", "line 1, column 15: expected ',' or ')', found '8'"},
+      {"c.vectorize(n,)", "line 1, column 15: expected an argument after ',', found ')'"},
+      {"c.reorder(n)", "line 1, column 3: reorder has 1 argument; write reorder(loop, loop, …)"},
+      {"c.vectorize(n, 8).update(0)", "line 1, column 19: update(n) stands directly after the stage, before any directive"},
+      {"c.compute_root().in()", "line 1, column 18: in() stands directly after the stage, before update(n) and any directive"},
+      {"c.update(x).split(n, no, ni, 8)", "line 1, column 10: expected the number of an update and ')', found 'x'"},
+      {"c.update(0).compute_root()", "line 1, column 13: compute_root belongs to the whole stage, not to an update: write c.compute_root(…)"},
+      {"split(n, no, ni, 8)", "line 1, column 1: 'split' needs a stage before it, as in c.split(…)"},
+      {"c.own_schedule()", "line 1, column 3: own_schedule belongs to no stage and stands alone in a schedule"},
+      {"c.compute_root()\nown_schedule()", "line 2, column 1: own_schedule stands alone in a schedule, found other directives above it"},
+      {"own_schedule()\nc.compute_root()", "line 2, column 1: own_schedule() stands alone in a schedule, found more"},
+      {".vectorize(n)", "line 1, column 1: a line that begins with '.' continues a chain, but there is none above"},
+      {"autoschedule(Mullapudi2016, 2)", "line 1, column 29: argument 2 of autoschedule(scheduler, key=value, …) is key=value, found 2"},
+      {"autoschedule(Mullapudi2016, parallelism=)", "line 1, column 41: expected a value after 'parallelism=', found ')'"},
+      {"f.in(3).compute_root()", "line 1, column 6: expected a stage that reads it, or ')', found '3'"},
+  };
+  for (const auto& [text, message] : rows) {
+    try {
+      parse_schedule(text);
+      ADD_FAILURE() << "was read: " << text;
+    } catch (const ScheduleError& error) {
+      EXPECT_EQ(std::string(error.what()), message) << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kiln
