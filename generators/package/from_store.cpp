@@ -39,7 +39,9 @@ Entry entry_of(const Algorithm& algorithm, const Problem& problem) {
 }
 
 // Outputs may be the same view as an input only when every stage that is loaded point by point makes the whole: no reduction, no shifted index.
+// One output only: with two, the second may read what the first has already overwritten.
 bool reads_point_by_point(const Algorithm& algorithm) {
+  if (std::count_if(algorithm.arguments.begin(), algorithm.arguments.end(), [](const Argument& a) { return a.is_output; }) != 1) return false;
   for (const Stage& stage : algorithm.stages) {
     if (!stage.updates.empty()) return false;
     bool is_point = true;

@@ -112,7 +112,7 @@ typedef struct {
 /* What a call asks for, read from its views. */
 typedef struct {
   kiln_halide_dimension dims[KILN_MAX_DIMENSIONS];
-  void* data[KILN_MAX_ARGUMENTS]; /* data + byte_offset; NULL for scalars */
+  void* addresses[KILN_MAX_ARGUMENTS]; /* data + byte_offset; NULL for scalars */
   int64_t extents[KILN_MAX_SYMBOLS];
 } kiln_call;
 
@@ -121,11 +121,14 @@ typedef struct {
 /* Reads and checks every view. `tensors` has one pointer an argument; those of scalars are not read. */
 int kiln_read_call(const kiln_entry* entry, const DLTensor* const* tensors, kiln_call* call);
 
+/* One of the argument's own `dims` has no elements. */
+int kiln_is_empty(const kiln_argument* argument, const kiln_halide_dimension* dims);
+
 /* Outputs may not overlap other arguments; equal views are allowed to pointwise variants. `dims` as in a plan. */
-int kiln_check_alias(const kiln_entry* entry, const kiln_variant* variant, const kiln_halide_dimension* dims, void* const* data);
+int kiln_check_alias(const kiln_entry* entry, const kiln_variant* variant, const kiln_halide_dimension* dims, void* const* addresses);
 
 /* Addresses are multiples of what the variant was checked at. */
-int kiln_check_alignment(const kiln_entry* entry, const kiln_variant* variant, void* const* data);
+int kiln_check_alignment(const kiln_entry* entry, const kiln_variant* variant, void* const* addresses);
 
 /* --- set_plan.c --------------------------------------------------------------------------------------------------------------------------- */
 

@@ -113,27 +113,27 @@ static int check_apart(const kiln_entry* entry, const kiln_argument* argument, c
   return 0;
 }
 
-static int is_empty(const kiln_argument* argument, const kiln_halide_dimension* dims) {
+int kiln_is_empty(const kiln_argument* argument, const kiln_halide_dimension* dims) {
   for (int d = 0; d < argument->rank; ++d) {
     if (dims[d].extent == 0) return 1;
   }
   return 0;
 }
 
-static int read_address(const kiln_entry* entry, const kiln_argument* argument, const DLTensor* view, const kiln_halide_dimension* dims, void** data) {
+static int read_address(const kiln_entry* entry, const kiln_argument* argument, const DLTensor* view, const kiln_halide_dimension* dims, void** address) {
   const uint64_t size = (uint64_t)element_bytes(argument);
   if (view->byte_offset % size != 0) {
     return kiln_host_fail(KILN_ERR_BYTE_OFFSET, "%s: byte_offset of %s is %" PRIu64 ", a multiple of its element size %" PRIu64 " is needed", entry->name,
                           argument->name, view->byte_offset, size);
   }
-  if (view->data == NULL && !is_empty(argument, dims)) {
+  if (view->data == NULL && !kiln_is_empty(argument, dims)) {
     return kiln_host_fail(KILN_ERR_NULL_ARG, "%s: argument %s has no memory: data is NULL", entry->name, argument->name);
   }
-  *data = view->data ? (char*)view->data + view->byte_offset : NULL;
+  *address = view->data ? (char*)view->data + view->byte_offset : NULL;
   return 0;
 }
 
-static int read_view(const kiln_entry* entry, const kiln_argument* argument, const DLTensor* view, kiln_halide_dimension* dims, void** data) {
+static int read_view(const kiln_entry* entry, const kiln_argument* argument, const DLTensor* view, kiln_halide_dimension* dims, void** address) {
   int code = check_kind(entry, argument, view);
   int64_t dense = 1;
   for (int d = 0; d < argument->rank && code == 0; ++d) {
@@ -142,7 +142,7 @@ static int read_view(const kiln_entry* entry, const kiln_argument* argument, con
   }
   if (code == 0) code = check_span(entry, argument, dims);
   if (code == 0 && argument->is_output) code = check_apart(entry, argument, dims);
-  return code != 0 ? code : read_address(entry, argument, view, dims, data);
+  return code != 0 ? code : read_address(entry, argument, view, dims, address);
 }
 
 /* All axes of a symbol have one extent. */
@@ -169,34 +169,34 @@ static int read_symbols(const kiln_entry* entry, kiln_call* call) {
 int kiln_read_call(const kiln_entry* entry, const DLTensor* const* tensors, kiln_call* call) {
   for (int a = 0; a < entry->argument_count; ++a) {
     const kiln_argument* argument = &entry->arguments[a];
-    call->data[a] = NULL;
+    call->addresses[a] = NULL;
     if (argument->is_scalar) continue;
-    const int code = read_view(entry, argument, tensors[a], &call->dims[argument->first_dimension], &call->data[a]);
+    const int code = read_view(entry, argument, tensors[a], &call->dims[argument->first_dimension], &call->addresses[a]);
     if (code != 0) return code;
   }
   return read_symbols(entry, call);
 }
 
 /* One view, not two that happen to overlap: same address, same shape, same strides, same element size. */
-static int same_view(const kiln_argument* a, const kiln_halide_dimension* a_dims, const void* a_data, const kiln_argument* b,
-                     const kiln_halide_dimension* b_dims, const void* b_data) {
-  if (a_data != b_data || a->rank != b->rank || a->type_bits != b->type_bits) return 0;
+static int same_view(const kiln_argument* a, const kiln_halide_dimension* a_dims, const void* a_address, const kiln_argument* b,
+                     const kiln_halide_dimension* b_dims, const void* b_address) {
+  if (a_address != b_address || a->rank != b->rank || a->type_bits != b->type_bits) return 0;
   for (int d = 0; d < a->rank; ++d) {
     if (a_dims[d].extent != b_dims[d].extent || (a_dims[d].extent > 1 && a_dims[d].stride != b_dims[d].stride)) return 0;
   }
   return 1;
 }
 
-static int overlap(const kiln_argument* a, const kiln_halide_dimension* a_dims, const char* a_data, const kiln_argument* b,
-                   const kiln_halide_dimension* b_dims, const char* b_data) {
+static int overlap(const kiln_argument* a, const kiln_halide_dimension* a_dims, const char* a_address, const kiln_argument* b,
+                   const kiln_halide_dimension* b_dims, const char* b_address) {
   int64_t a_low, a_high, b_low, b_high;
   byte_span(a, a_dims, &a_low, &a_high);
   byte_span(b, b_dims, &b_low, &b_high);
   if (a_low == a_high || b_low == b_high) return 0;
-  return (uintptr_t)a_data + (uint64_t)a_low < (uintptr_t)b_data + (uint64_t)b_high && (uintptr_t)b_data + (uint64_t)b_low < (uintptr_t)a_data + (uint64_t)a_high;
+  return (uintptr_t)a_address + (uint64_t)a_low < (uintptr_t)b_address + (uint64_t)b_high && (uintptr_t)b_address + (uint64_t)b_low < (uintptr_t)a_address + (uint64_t)a_high;
 }
 
-int kiln_check_alias(const kiln_entry* entry, const kiln_variant* variant, const kiln_halide_dimension* dims, void* const* data) {
+int kiln_check_alias(const kiln_entry* entry, const kiln_variant* variant, const kiln_halide_dimension* dims, void* const* addresses) {
   for (int o = 0; o < entry->argument_count; ++o) {
     const kiln_argument* output = &entry->arguments[o];
     if (!output->is_output) continue;
@@ -204,19 +204,19 @@ int kiln_check_alias(const kiln_entry* entry, const kiln_variant* variant, const
       const kiln_argument* other = &entry->arguments[a];
       if (a == o || other->is_scalar || (other->is_output && a < o)) continue;
       const kiln_halide_dimension *output_dims = &dims[output->first_dimension], *other_dims = &dims[other->first_dimension];
-      if (!overlap(output, output_dims, data[o], other, other_dims, data[a])) continue;
-      if (variant->is_pointwise && !other->is_output && same_view(output, output_dims, data[o], other, other_dims, data[a])) continue;
+      if (!overlap(output, output_dims, addresses[o], other, other_dims, addresses[a])) continue;
+      if (variant->is_pointwise && !other->is_output && same_view(output, output_dims, addresses[o], other, other_dims, addresses[a])) continue;
       return kiln_host_fail(KILN_ERR_ALIAS, "%s: output %s overlaps argument %s", entry->name, output->name, other->name);
     }
   }
   return 0;
 }
 
-int kiln_check_alignment(const kiln_entry* entry, const kiln_variant* variant, void* const* data) {
+int kiln_check_alignment(const kiln_entry* entry, const kiln_variant* variant, void* const* addresses) {
   for (int a = 0; a < entry->argument_count; ++a) {
     if (entry->arguments[a].is_scalar) continue;
     const int wanted = variant->alignment_bytes[a];
-    const int past = (int)((uintptr_t)data[a] % (uintptr_t)wanted);
+    const int past = (int)((uintptr_t)addresses[a] % (uintptr_t)wanted);
     if (past == 0) continue;
     return kiln_host_fail(KILN_ERR_ALIGN, "%s: the address of %s is %d bytes past a multiple of %d", entry->name, entry->arguments[a].name, past, wanted);
   }

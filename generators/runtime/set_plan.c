@@ -85,17 +85,10 @@ static int fail_extents(const kiln_entry* entry, const kiln_call* call, const ch
   return kiln_host_fail(KILN_ERR_NO_VARIANT, "%s: %s for %s", entry->name, what, kiln_print_extents(entry, call->extents, extents, sizeof extents));
 }
 
-static int is_empty(const kiln_argument* argument, const kiln_halide_dimension* dims) {
-  for (int d = 0; d < argument->rank; ++d) {
-    if (dims[argument->first_dimension + d].extent == 0) return 1;
-  }
-  return 0;
-}
-
 /* Nothing is to be written. */
 static int outputs_are_empty(const kiln_entry* entry, const kiln_halide_dimension* dims) {
   for (int a = 0; a < entry->argument_count; ++a) {
-    if (entry->arguments[a].is_output && !is_empty(&entry->arguments[a], dims)) return 0;
+    if (entry->arguments[a].is_output && !kiln_is_empty(&entry->arguments[a], &dims[entry->arguments[a].first_dimension])) return 0;
   }
   return 1;
 }
@@ -104,8 +97,8 @@ static int outputs_are_empty(const kiln_entry* entry, const kiln_halide_dimensio
 static int check_variant(const kiln_entry* entry, const kiln_variant* variant, const kiln_call* call) {
   int code = extents_fit(variant, call->extents) ? 0 : fail_extents(entry, call, "the variant is not built");
   if (code == 0) code = check_features(entry, variant);
-  if (code == 0) code = kiln_check_alignment(entry, variant, call->data);
-  if (code == 0) code = kiln_check_alias(entry, variant, call->dims, call->data);
+  if (code == 0) code = kiln_check_alignment(entry, variant, call->addresses);
+  if (code == 0) code = kiln_check_alias(entry, variant, call->dims, call->addresses);
   return code != 0 || outputs_are_empty(entry, call->dims) ? code : check_bounds(entry, variant, call->dims);
 }
 
@@ -184,7 +177,7 @@ static int check_values(const kiln_entry* entry, const kiln_plan* plan, void* co
   const kiln_variant* variant = &entry->variants[plan->variant];
   for (int a = 0; a < entry->argument_count; ++a) {
     const kiln_argument* argument = &entry->arguments[a];
-    if (values[a] == NULL && !is_empty(argument, plan->dims)) return kiln_host_fail(KILN_ERR_NULL_ARG, "%s: argument %s is NULL", entry->name, argument->name);
+    if (values[a] == NULL && !kiln_is_empty(argument, &plan->dims[argument->first_dimension])) return kiln_host_fail(KILN_ERR_NULL_ARG, "%s: argument %s is NULL", entry->name, argument->name);
   }
   const int code = kiln_check_alignment(entry, variant, values);
   return code != 0 ? code : kiln_check_alias(entry, variant, plan->dims, values);
@@ -224,7 +217,7 @@ int kiln_run_plan(const kiln_entry* entry, const kiln_plan* plan, void* const* v
 static void fill_dense(const kiln_entry* entry, const int64_t* extents, kiln_call* call) {
   enum { kApartLog2 = 40 };
   memset(call, 0, sizeof *call);
-  for (int a = 0; a < entry->argument_count; ++a) call->data[a] = (void*)((uintptr_t)(a + 1) << kApartLog2);
+  for (int a = 0; a < entry->argument_count; ++a) call->addresses[a] = (void*)((uintptr_t)(a + 1) << kApartLog2);
   for (int s = 0; s < entry->symbol_count; ++s) {
     for (int i = 0; i < entry->symbols[s].axis_count; ++i) {
       const kiln_axis axis = entry->symbols[s].axes[i];
