@@ -135,7 +135,7 @@ class Attached {
 // Digests that mean one text here and another there: nothing of such a file can be trusted.
 void require_same_texts(Connection& db, const std::string& other_path) {
   for (const char* table : {"algorithm", "problem", "device", "toolchain"}) {
-    Statement row = db.query(fmt::format("SELECT hex(m.digest) FROM other.{0} o JOIN {0} m USING (digest) WHERE o.text <> m.text LIMIT 1", table));
+    Statement row = db.query(fmt::format("SELECT lower(hex(m.digest)) FROM other.{0} o JOIN {0} m USING (digest) WHERE o.text <> m.text LIMIT 1", table));
     if (row.step())
       throw DataError(fmt::format("cannot merge {} into {}: {} {} stands for different texts in the two; they were written by different rules", other_path,
                                   db.path(), table, row.text(0).substr(0, 12)));

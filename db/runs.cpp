@@ -74,7 +74,7 @@ void heartbeat(Store& store, RunId run) {
 
 void end_run(Store& store, RunId run, const std::string& state) {
   Transaction transaction = store.transaction("end a run in");
-  store.connection().run("DELETE FROM trial WHERE run_id = ?1 AND state = 'planned'", run);
+  store.connection().run("DELETE FROM trial WHERE run_id = ?1 AND state = 'planned' AND state <> 'done'", run);
   store.connection().run("UPDATE run SET state = ?2, ended = ?3, heartbeat = ?3 WHERE run_id = ?1", run, state, store.now());
   transaction.commit();
 }
@@ -132,13 +132,13 @@ Recovery recover(Store& store, const std::function<Liveness(const Process&)>& is
     end_run(store, each.id, "interrupted");
     ++recovery.interrupted_runs;
   }
-  const std::string orphaned = "WHERE state = 'running' AND run_id IN (SELECT run_id FROM run WHERE state <> 'running') ";
+  const std::string orphaned = "WHERE state = 'running' AND state <> 'done' AND run_id IN (SELECT run_id FROM run WHERE state <> 'running') ";
   recovery.crashed = static_cast<int>(
       db.run("UPDATE trial SET state = 'done', outcome = 'rejected', reason = 'worker_crash', detail = 'its process ended twice while this candidate ran', "
              "ended = ?1 " + orphaned + "AND " + kIsSecondCrash, store.now()));
   // The first suspects of what has crashed twice are settled with it.
   db.run("UPDATE trial SET state = 'done', outcome = 'rejected', reason = 'worker_crash', detail = 'its process ended while this candidate ran', "
-         "ended = ?1 WHERE state = 'suspect' AND EXISTS (SELECT 1 FROM trial n JOIN run rn ON rn.run_id = n.run_id JOIN run r ON r.run_id = trial.run_id "
+         "ended = ?1 WHERE state = 'suspect' AND state <> 'done' AND EXISTS (SELECT 1 FROM trial n JOIN run rn ON rn.run_id = n.run_id JOIN run r ON r.run_id = trial.run_id "
          "WHERE n.problem_id = trial.problem_id AND n.schedule_id = trial.schedule_id AND n.trial_id > trial.trial_id AND n.state = 'done' "
          "AND rn.device_id = r.device_id AND rn.toolchain_id = r.toolchain_id)", store.now());
   recovery.suspects = static_cast<int>(db.run("UPDATE trial SET state = 'suspect' " + orphaned));

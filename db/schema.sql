@@ -187,6 +187,7 @@ CREATE TABLE trial (
 CREATE INDEX trial_by_candidate ON trial (problem_id, schedule_id);
 CREATE INDEX trial_by_schedule ON trial (schedule_id);
 CREATE INDEX trial_by_build ON trial (build_id) WHERE build_id IS NOT NULL;
+-- SQLite uses it only for queries that say `state <> 'done'` themselves, beside the state that they mean.
 CREATE INDEX trial_unfinished ON trial (state, run_id) WHERE state <> 'done';
 CREATE TRIGGER trial_is_final BEFORE UPDATE ON trial WHEN old.state = 'done'
   BEGIN SELECT raise(ABORT, 'a finished trial is never changed'); END;

@@ -126,7 +126,7 @@ std::vector<TrialRow> trials_of(Store& store, ProblemId problem, ScheduleId sche
 std::vector<Suspect> suspects(Store& store, DeviceId device, ToolchainId toolchain) {
   Statement row = store.connection().query(
       "SELECT t.trial_id, t.problem_id, t.schedule_id, t.attempt FROM trial t JOIN run r USING (run_id) "
-      "WHERE t.state = 'suspect' AND r.origin = 'own' AND r.device_id = ?1 AND r.toolchain_id = ?2 AND NOT EXISTS "
+      "WHERE t.state = 'suspect' AND t.state <> 'done' AND r.origin = 'own' AND r.device_id = ?1 AND r.toolchain_id = ?2 AND NOT EXISTS "
       "(SELECT 1 FROM trial n WHERE n.problem_id = t.problem_id AND n.schedule_id = t.schedule_id AND n.trial_id > t.trial_id AND "
       "n.state IN ('planned', 'running')) ORDER BY t.trial_id",
       device, toolchain);

@@ -30,7 +30,7 @@ pid_t in_child(const std::function<void()>& act) {
 TEST(Processes, may_create_and_write_one_store_at_once) {
   const TemporaryFolder folder;
   const std::string path = folder.file("kiln.db");
-  constexpr int kProcesses = 8, kEach = 25;
+  constexpr int kProcesses = 8, kEach = 8;
   std::vector<pid_t> children;
   for (int i = 0; i < kProcesses; ++i)
     children.push_back(in_child([&, i] {
@@ -45,7 +45,7 @@ TEST(Processes, may_create_and_write_one_store_at_once) {
   }
   SampleStore sample(path);
   EXPECT_EQ(known_outcomes(*sample, sample.key).size(), static_cast<std::size_t>(kProcesses * kEach));
-  EXPECT_TRUE(check(*sample).empty());
+  EXPECT_EQ(findings(*sample), "");
 }
 
 // What the child reports over the pipe was committed before: it must be there, whenever the child dies.
@@ -68,7 +68,7 @@ TEST(Processes, killed_while_writing_lose_nothing_committed) {
     close(ends[1]);
     std::vector<std::int64_t> ids;
     std::int64_t id = 0;
-    const std::size_t enough = 5 + static_cast<std::size_t>(round) * 3;
+    const std::size_t enough = 2 + static_cast<std::size_t>(round);
     while (read(ends[0], &id, sizeof id) == sizeof id) {
       ids.push_back(id);
       if (ids.size() == enough) {
@@ -82,7 +82,7 @@ TEST(Processes, killed_while_writing_lose_nothing_committed) {
     EXPECT_EQ(recover(*sample).interrupted_runs, 1);
     EXPECT_TRUE(std::all_of(ids.begin(), ids.end(), [&](std::int64_t each) { return trial(*sample, static_cast<TrialId>(each)).state == "done"; }));
     EXPECT_LE(suspects(*sample, sample.key.device, sample.key.toolchain).size(), static_cast<std::size_t>(round + 1)) << "one in flight a kill";
-    EXPECT_TRUE(check(*sample).empty());
+    EXPECT_EQ(findings(*sample), "");
     reported += static_cast<std::int64_t>(ids.size());
   }
   SampleStore sample(path);

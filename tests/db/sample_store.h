@@ -7,6 +7,7 @@
 
 #include "db/artifacts.h"
 #include "db/builds.h"
+#include "db/check.h"
 #include "db/choices.h"
 #include "db/identities.h"
 #include "db/races.h"
@@ -153,6 +154,13 @@ std::string message_of(const Act& act) {
     return error.what();
   }
   return {};
+}
+
+// Everything that check() finds, a line each.
+inline std::string findings(Store& store) {
+  std::string text;
+  for (const Finding& finding : check(store)) text += finding.check + ": " + finding.text + "\n";
+  return text;
 }
 
 }  // namespace kiln::db
