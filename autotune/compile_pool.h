@@ -34,7 +34,7 @@ struct CompileJob {
 
 struct CompileOutcome {
   std::int64_t id = 0;
-  generators::Build build;          // artifact with its bytes, or a rejection: also compile_timeout and compiler_crash
+  generators::Build build;          // artifact with its bytes, or a rejection: also compile_timeout and compiler_crash (then without a key)
   std::optional<ObjectRef> object;  // the artifact in the cache folder
   double wall_s = 0;                // from hand-over to answer, process start excluded
 };

@@ -271,7 +271,7 @@ void Measurer::race(const std::string& key, const std::vector<RaceEntry>& entrie
   };
   while (!field.is_decided()) {
     RaceOptions rest = options;
-    rest.limit_s = std::max(1.0, options.limit_s - seconds_since(begun));
+    rest.limit_s = std::max(0.0, options.limit_s - seconds_since(begun));
     Json starters = Json::array();
     for (const RaceEntry& entry : field.starters()) starters.push_back(to_json(entry));
     const double limit_s = rest.limit_s + options.call_limit_s + kGrace_s + kLoad_s * static_cast<double>(starters.size());

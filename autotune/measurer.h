@@ -21,12 +21,17 @@
 
 namespace kiln::autotune {
 
+// Above this many operations a call, the reference runs on ragged problems and on 64 output tiles only: it computes some GFLOP/s.
+inline constexpr double kWholeReferenceFlops = 20e9;
+
 // What is measured, and against what truth.
 struct Subject {
+  bool runs_in_tiles() const { return flops > kWholeReferenceFlops; }
+
   std::shared_ptr<const Algorithm> algorithm;
   Problem problem;
   ObjectRef reference;      // the outcome of a CompileJob with What::reference
-  double flops = 0;         // of one call (a predicted report has it); above 20e9 the reference runs on ragged problems and 64 output tiles only
+  double flops = 0;         // of one call, as a predicted report has it
   std::uint64_t seed = 1;   // of the inputs
 };
 
@@ -130,7 +135,8 @@ class Measurer {
   using Stop = std::function<bool()>;
   void race(const std::string& key, const std::vector<RaceEntry>& entries, const RaceOptions& options, const Done& done, const Stop& stop = {});
 
-  // 2 x 60 interleaved samples of one kernel, up to three times while the floor is above 5 %.
+  // 2 x 60 interleaved samples of one kernel (fewer of a kernel so long that they take more than twice max_s), up to three times while the floor
+  // is above 5 % and the time lasts.
   FloorOutcome floor(const std::string& key, const Candidate& kernel, std::uint64_t seed);
 
   // A computation with a known answer on every thread, in the worker: throws EnvironmentError when the answer is another.

@@ -27,7 +27,7 @@ struct Probe {
 // Throws EnvironmentError when the probe process cannot start, dies or does not answer in 20 s.
 Probe probe(Launch launch = {});
 
-// Reads /proc and /sys; for the probe process and the measuring worker.
+// Reads /proc and /sys: what the probe process does.
 Conditions read_conditions();
 
 // One line for people and for the row of a run: "governor=performance boost=1 smt=- aslr=2 load=0.42 steal=0.0012".

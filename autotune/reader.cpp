@@ -19,7 +19,12 @@ Reader::~Reader() {
 
 void Reader::start() {
   child_ = std::make_unique<Child>(launch_);
-  for (const std::string& library : libraries_) ask("load", {{"library", library}}, fmt::format("loading {}", library));
+  try {
+    for (const std::string& library : libraries_) ask("load", {{"library", library}}, fmt::format("loading {}", library));
+  } catch (...) {
+    child_.reset();  // a reader with half of its plugins would answer the next request
+    throw;
+  }
 }
 
 // `what` says what was being done, as in "reading generator `blur`".

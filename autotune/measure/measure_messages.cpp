@@ -70,7 +70,7 @@ Subject subject_from_json(const Json& json, const Objects& objects) {
 
 std::string subject_key(const Subject& subject) {
   const Digest algorithm = digest(*subject.algorithm);
-  return digest("subject", fmt::format("{}\n{}\n{}\n{}\n{}\n", algorithm.hex(), print(subject.problem), subject.reference.hash, subject.flops, subject.seed))
+  return digest("subject", fmt::format("{}\n{}\n{}\n{}\n{}\n", algorithm.hex(), print(subject.problem), subject.reference.hash, subject.runs_in_tiles() ? "tiles" : "whole", subject.seed))
       .short_hex();
 }
 

@@ -244,7 +244,7 @@ Child::Child(const Launch& launch) {
   start.input = input.get();
   start.shared = launch.shared_fd;
   start.failure = failure_write.release();  // the thread closes it
-  if (launch.address_space_bytes > 0) start.address_space = static_cast<rlim_t>(launch.address_space_bytes);
+  if (kLimitsAddressSpace && launch.address_space_bytes > 0) start.address_space = static_cast<rlim_t>(launch.address_space_bytes);
 
   std::promise<std::pair<pid_t, int>> started;
   auto answer = started.get_future();

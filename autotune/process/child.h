@@ -14,6 +14,13 @@
 
 namespace kiln::autotune {
 
+// The sanitizers' shadow memory is terabytes of address space: no limit is set then.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kLimitsAddressSpace = false;
+#else
+inline constexpr bool kLimitsAddressSpace = true;
+#endif
+
 // How a child ended, or that it did not.
 struct Exit {
   enum class Kind { exited, signalled, timed_out, unkillable };

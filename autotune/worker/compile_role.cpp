@@ -2,12 +2,14 @@
 // what ends this process (LLVM's fatal errors, crashes, the memory limit) the supervisor tells from the way it ended.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "autotune/process/child.h"
 #include "autotune/process/messages.h"
 #include "autotune/process/objects.h"
 #include "autotune/worker/serve.h"
@@ -28,16 +30,12 @@ Build rejected(Reason reason, std::string text) {
   return build;
 }
 
-// The soft limit only, so that the next job may have more again. The sanitizers' own address space is far above any limit.
+// The soft limit only, so that the next job may have more again.
 void limit_memory(std::int64_t bytes) {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   rlimit limit{};
-  if (bytes <= 0 || ::getrlimit(RLIMIT_AS, &limit) != 0) return;
+  if (!kLimitsAddressSpace || bytes <= 0 || ::getrlimit(RLIMIT_AS, &limit) != 0) return;
   limit.rlim_cur = std::min(static_cast<rlim_t>(bytes), limit.rlim_max);
   ::setrlimit(RLIMIT_AS, &limit);
-#else
-  (void)bytes;
-#endif
 }
 
 class CompileWorker {

@@ -11,8 +11,6 @@
 namespace kiln::autotune {
 namespace {
 
-constexpr double kWholeFlops = 20e9;  // the reference runs at some GFLOP/s: ten seconds
-
 generators::host::Loaded load_object(const Objects& objects, const ObjectRef& object) {
   return generators::host::Loaded(generators::Artifact{objects.object(object.hash), object.symbol, object.target});
 }
@@ -31,15 +29,13 @@ bool accepts(const generators::host::Loaded& reference, const Algorithm& algorit
   }
 }
 
-bool runs_in_tiles(const Subject& subject) { return subject.flops > kWholeFlops; }
-
 }  // namespace
 
 PreparedSubject::PreparedSubject(Subject subject, const Objects& objects)
     : subject_(std::move(subject)), objects_(objects), reference_(load_object(objects, subject_.reference)) {
   if (const auto short_of = shortfall(reference_, algorithm(), subject_.problem))
     throw UsageError(fmt::format("{}: {}; the algorithm reads outside what this problem gives it", print(subject_.problem), *short_of));
-  timed_ = make_case(subject_.problem, 0, runs_in_tiles(subject_));
+  timed_ = make_case(subject_.problem, 0, subject_.runs_in_tiles());
   for (const Problem& problem : autotune::ragged_problems(subject_.problem, algorithm()))
     if (accepts(reference_, algorithm(), problem)) ragged_.push_back(problem);
   ragged_cases_.resize(ragged_.size());
@@ -59,7 +55,7 @@ Prepared PreparedSubject::prepared() const {
 
 // The first ragged problem is small whatever the timed one is; the others are as large as that.
 const Case& PreparedSubject::ragged(std::size_t i) {
-  if (!ragged_cases_[i]) ragged_cases_[i] = make_case(ragged_[i], 1 + i, i > 0 && runs_in_tiles(subject_));
+  if (!ragged_cases_[i]) ragged_cases_[i] = make_case(ragged_[i], 1 + i, i > 0 && subject_.runs_in_tiles());
   return *ragged_cases_[i];
 }
 

@@ -21,6 +21,7 @@ using generators::Rejection;
 
 constexpr double kHopeless = 4;    // times the screen's cut: no need to be warm to see that
 constexpr int kLeastInRound = 3;   // samples of the longest kernels
+constexpr std::uint64_t kFloorTries = 3;
 constexpr double kOnceSlack = 2;   // a single sample on a shared machine may be off by this factor: another process on the same core
 
 // A contender with what it has shown so far.
@@ -35,6 +36,12 @@ struct Runner {
   bool timed_once = false;
   std::int64_t id() const { return entry.candidate.id; }
 };
+
+// As many as fit into round_ms, within [least, round_samples].
+int samples_in_round(const TimedKernel& kernel, const CpuProtocol& protocol, int least) {
+  const double fit = protocol.round_ms * 1e6 / std::max(kernel.sample_ns(), 1.0);
+  return static_cast<int>(std::clamp(fit, static_cast<double>(least), static_cast<double>(protocol.round_samples)));
+}
 
 class Race {
  public:
@@ -131,11 +138,6 @@ class Race {
     return request_.options.stage == RaceStage::final_ ? request_.protocol.final_samples : request_.protocol.rank_samples;
   }
 
-  int samples_in_round(const Runner& runner) const {
-    const double fit = request_.protocol.round_ms * 1e6 / std::max(runner.kernel.sample_ns(), 1.0);
-    return static_cast<int>(std::clamp(fit, static_cast<double>(kLeastInRound), static_cast<double>(request_.protocol.round_samples)));
-  }
-
   void run_rounds() {
     Runner* base = anchor();
     if (base == nullptr) return;
@@ -174,7 +176,7 @@ class Race {
   // One call first, untimed: the contender before it has left its own code and data in the caches.
   void run_burst(Runner& runner, int round) {
     runner.kernel.call_once();
-    const int samples = samples_in_round(runner);
+    const int samples = samples_in_round(runner.kernel, request_.protocol, kLeastInRound);
     for (int i = 0; i < samples; ++i) runner.samples.push_back(runner.kernel.sample(round));
     reject_if_broken(runner);
   }
@@ -242,6 +244,21 @@ class Race {
   double best_q1_ns_ = std::numeric_limits<double>::infinity();
 };
 
+struct TwoSeries {
+  std::vector<Sample> a, b;
+};
+
+// At least two rounds of one sample each, then as many as fit before the deadline.
+TwoSeries take_two_series(TimedKernel& timed, const CpuProtocol& protocol, Clock::time_point deadline) {
+  TwoSeries series;
+  const int rounds = std::max(2, protocol.rank_samples / protocol.round_samples);
+  const int samples = samples_in_round(timed, protocol, 1);
+  for (int round = 0; round < rounds && (round < 2 || Clock::now() < deadline); ++round)
+    for (std::vector<Sample>* side : {&series.a, &series.b})
+      for (int i = 0; i < samples; ++i) side->push_back(timed.sample(round));
+  return series;
+}
+
 }  // namespace
 
 void run_race(const PreparedSubject& subject, std::vector<Contender> contenders, const RaceRequest& request, SharedPage& page,
@@ -266,31 +283,28 @@ void run_race(const PreparedSubject& subject, std::vector<Contender> contenders,
 
 FloorOutcome measure_floor(const PreparedSubject& subject, const generators::host::Loaded& build, const Candidate& kernel, const RaceRequest& request,
                            SharedPage& page) {
-  constexpr int kTries = 3;
   FloorOutcome best;
-  best.floor = std::numeric_limits<double>::infinity();
-  CallRotation calls(subject.algorithm(), subject.timed().inputs, request.protocol.cache, request.last_level_bytes);
   {
     const Suspect suspect(page, kernel.id);
     best.rejection = find_bounds_rejection(build, subject.algorithm(), subject.timed().inputs, page);
   }
+  if (best.rejection) return best;
+  CallRotation calls(subject.algorithm(), subject.timed().inputs, request.protocol.cache, request.last_level_bytes);
   TimedKernel timed(build, calls, request.protocol, page, kernel.id);
-  for (int attempt = 0; !best.rejection && attempt < kTries && !(best.floor <= kContendedFloor); ++attempt) {
-    timed.warm(0);
-    std::vector<Sample> a, b;
-    const int rounds = std::max(2, request.protocol.rank_samples / request.protocol.round_samples);
-    const Clock::time_point deadline = seconds_from_now(2 * request.protocol.max_s);
-    for (int round = 0; round < rounds && (round < 2 || Clock::now() < deadline); ++round)
-      for (std::vector<Sample>* series : {&a, &b})
-        for (int i = 0; i < request.protocol.round_samples && (i < kLeastInRound || Clock::now() < deadline); ++i) series->push_back(timed.sample(round));
-    if (const int code = timed.failure_code(); code != 0)
-      best.rejection = Rejection{Reason::run_error, std::nullopt, std::nullopt, fmt::format("a timed call failed: {}", failure_text(code))};
-    const double floor = noise_floor(a, b, request.options.seed + static_cast<std::uint64_t>(attempt));
-    if (!(floor < best.floor)) continue;
+  timed.warm(0);
+  const Clock::time_point deadline = seconds_from_now(2 * request.protocol.max_s);
+  best.floor = std::numeric_limits<double>::infinity();
+  for (std::uint64_t attempt = 0; attempt < kFloorTries && best.floor > kContendedFloor; ++attempt) {
+    if (attempt > 0 && Clock::now() >= deadline) break;
+    const auto [a, b] = take_two_series(timed, request.protocol, deadline);
+    const double floor = noise_floor(a, b, request.options.seed + attempt);
+    if (floor >= best.floor) continue;
     best.floor = floor;
     best.q1_ns = lower_quartile(clean_ns(a, request.protocol.min_clean_samples));
   }
   best.contended = best.floor > kContendedFloor;
+  if (const int code = timed.failure_code(); code != 0)
+    best.rejection = Rejection{Reason::run_error, std::nullopt, std::nullopt, fmt::format("a timed call failed: {}", failure_text(code))};
   return best;
 }
 

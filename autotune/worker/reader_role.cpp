@@ -1,13 +1,8 @@
 // The reader: the only process in which plugin code runs.
 #include "autotune/worker/serve.h"
 
-#include <exception>
-
-#include <fmt/format.h>
-
 #include "dsl/algorithm.h"
 #include "dsl/device.h"
-#include "dsl/error.h"
 #include "dsl/read_algorithm.h"
 #include "generators/host/host.h"
 
@@ -17,20 +12,6 @@ namespace {
 std::string target_of(const Json& body) {
   using generators::host::Isa;
   return generators::host::target_string(parse_device(body.at("device").get<std::string>()), Isa::native, Contract::bounded);
-}
-
-// A plugin may throw anything at all, integers included. What dsl throws has its words already.
-template <typename Work>
-auto with_plugin_code(const std::string& generator, const Work& work) {
-  try {
-    return work();
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw AlgorithmError(fmt::format("generator `{}` threw while it was read: {}", generator, error.what()));
-  } catch (...) {
-    throw AlgorithmError(fmt::format("generator `{}` threw something that is no exception of the standard library", generator));
-  }
 }
 
 // The Algorithm without stages that a signature is.
@@ -47,15 +28,13 @@ Algorithm as_algorithm(OperatorSignature signature) {
 
 void answer_signature(const Json& body, const Answer& answer) {
   const auto generator = body.at("generator").get<std::string>();
-  const Algorithm parts = with_plugin_code(generator, [&] { return as_algorithm(signature_of(generator, target_of(body))); });
-  answer.send("signature", {{"signature", to_json(parts)}});
+  answer.send("signature", {{"signature", to_json(as_algorithm(signature_of(generator, target_of(body))))}});
 }
 
 void answer_read(const Json& body, const Answer& answer) {
   const auto generator = body.at("generator").get<std::string>();
   const auto params = body.at("params").get<std::map<std::string, std::string>>();
-  const Algorithm algorithm = with_plugin_code(generator, [&] { return read_algorithm(generator, params, target_of(body)); });
-  answer.send("algorithm", {{"algorithm", to_json(algorithm)}});
+  answer.send("algorithm", {{"algorithm", to_json(read_algorithm(generator, params, target_of(body)))}});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "autotune/worker/running.h"
 
@@ -53,7 +54,11 @@ std::int64_t TimedKernel::run(int calls) {
 double TimedKernel::warm(double hopeless_ns) {
   const double first_ns = static_cast<double>(run(1));
   double spent_ns = first_ns, least_ns = std::numeric_limits<double>::infinity();
-  for (int calls = 1; failure_code_ == 0 && (calls < kWarmCalls || spent_ns < protocol_.warm_ms * 1e6); ++calls) {
+  const auto is_cold = [&](int calls) {
+    if (spent_ns > protocol_.max_s * 1e9) return calls < 2;  // so long a call warms itself
+    return calls < kWarmCalls || spent_ns < protocol_.warm_ms * 1e6;
+  };
+  for (int calls = 1; failure_code_ == 0 && is_cold(calls); ++calls) {
     const auto ns = static_cast<double>(run(1));
     spent_ns += ns;
     least_ns = std::min(least_ns, ns);

@@ -78,6 +78,7 @@ TEST(Child, that_prints_without_end_neither_blocks_nor_grows_the_log) {
 }
 
 TEST(Child, that_allocates_without_end_meets_its_address_space_limit) {
+  if (!kLimitsAddressSpace) GTEST_SKIP() << "a sanitizer needs the whole address space";
   Launch launch = fake({"allocate"});
   launch.address_space_bytes = std::int64_t{256} << 20;
   Child child(launch);

@@ -227,12 +227,12 @@ TEST_F(Reading, ends_a_generator_that_never_returns_or_prints_for_ever) {
 
 TEST_F(Reading, passes_the_loaders_words_on) {
   Reader reader({"missing"}, Device{}, {}, fake("reader"));
-  try {
-    reader.generators();
-    FAIL() << "no error";
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "missing: cannot open shared object file");
-  }
+  for (int i = 0; i < 2; ++i) try {
+      reader.generators();
+      FAIL() << "no error";
+    } catch (const UsageError& error) {
+      EXPECT_STREQ(error.what(), "missing: cannot open shared object file");
+    }
   Reader crashing({"crash"}, Device{}, {}, fake("reader"));
   EXPECT_THROW(crashing.generators(), AlgorithmError);
 }

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 
+#include "autotune/probe.h"
 #include "autotune/process/child.h"
 #include "autotune/process/device_lock.h"
 #include "autotune/process/messages.h"
@@ -100,6 +101,11 @@ TEST_F(Lock, is_waited_for_until_it_is_given_up_or_the_user_stops) {
   EXPECT_THROW(DeviceLock(device, "two", path, true, [&](const std::string&) { ++told; }, [&] { return told > 0; }), EnvironmentError);
   EXPECT_EQ(told, 1);
   EXPECT_NO_THROW(DeviceLock(device, "three", path, true, [&](const std::string&) { held.reset(); }));
+}
+
+TEST(Conditions, print_as_one_line_with_dashes_for_what_the_system_does_not_say) {
+  EXPECT_EQ(print(Conditions{}), "governor=- boost=- smt=- aslr=-1 load=0.00 steal=0.0000");
+  EXPECT_EQ(print(Conditions{"performance", true, false, 2, 0.426, 0.00125}), "governor=performance boost=1 smt=0 aslr=2 load=0.43 steal=0.0013");
 }
 
 TEST(Messages, keep_numbers_that_json_has_none_for) {

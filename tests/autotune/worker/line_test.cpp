@@ -24,7 +24,8 @@ constexpr const char* kTiled =
     "y.tile(n, m, no, mo, ni, mi, 16, 4).vectorize(ni, 8)\n"
     "c.compute_at(y, no).vectorize(n, 8)\n"
     "c.update(0).reorder(n, m, k).vectorize(n, 8)\n";
-constexpr const char* kParallel = "y.parallel(m)\nc.compute_at(y, m).vectorize(n, 8)\nc.update(0).vectorize(n, 8)\n";
+// Computes whole rows of c in vectors of 8: its bounds ask for a multiple of 8 columns of B.
+constexpr const char* kRows = "y.parallel(m)\nc.compute_at(y, m).vectorize(n, 8)\nc.update(0).vectorize(n, 8)\n";
 
 // Built once for all tests: reading and compiling take seconds, checking and racing do not.
 class Line : public ::testing::Test {
@@ -39,7 +40,7 @@ class Line : public ::testing::Test {
     const Objects objects(shared->folder);
     CompilePool pool(2, shared->device, objects);
     std::vector<CompileJob> jobs;
-    for (const char* schedule : {kPlain, kTiled, kParallel}) jobs.push_back(job(static_cast<std::int64_t>(jobs.size()), shared->algorithm, schedule));
+    for (const char* schedule : {kPlain, kTiled, kRows}) jobs.push_back(job(static_cast<std::int64_t>(jobs.size()), shared->algorithm, schedule));
     jobs.push_back(job(3, shared->relu, kPlain));
     jobs.push_back(job(4, shared->algorithm, "y.vectorize(q, 8)"));
     jobs.push_back(job(5, shared->algorithm, "y.vectorise(n, 8)"));
@@ -124,7 +125,7 @@ TEST_F(Line, tells_schedules_that_cannot_be_applied_from_those_that_can) {
   EXPECT_NE(shared->outcomes.at(0).object->hash, shared->outcomes.at(1).object->hash);
 }
 
-TEST_F(Line, passes_right_candidates_on_the_problem_and_on_a_ragged_one) {
+TEST_F(Line, passes_right_candidates_on_the_problem_and_on_the_ragged_one_that_their_bounds_allow) {
   const Prepared prepared = measurer.prepare(subject());
   EXPECT_TRUE(prepared.whole);
   ASSERT_FALSE(prepared.ragged.empty());
@@ -132,12 +133,25 @@ TEST_F(Line, passes_right_candidates_on_the_problem_and_on_a_ragged_one) {
   for (const std::int64_t id : {0, 1, 2}) {
     const CheckOutcome outcome = measurer.check(prepared.key, candidate(id));
     EXPECT_FALSE(outcome.rejection) << outcome.rejection->text;
-    EXPECT_EQ(outcome.checked, (std::vector<Problem>{shared->problem, prepared.ragged[0]}));
+    std::vector<Problem> checked{shared->problem};
+    if (id != 2) checked.push_back(prepared.ragged[0]);
+    EXPECT_EQ(outcome.checked, checked) << id;
     ASSERT_TRUE(outcome.worst);
     EXPECT_LE(outcome.worst->severity, 1);
     EXPECT_GT(outcome.worst->severity, 0);  // f32 against f64: some bit differs
     EXPECT_GT(outcome.call_ns, 0);
   }
+}
+
+TEST_F(Line, rejects_a_candidate_that_asks_for_more_than_it_is_given_with_both_numbers) {
+  Subject odd = subject();
+  odd.problem = resolve(parse_problem_text("matmul(m=48, n=61, k=40)"), *shared->algorithm);
+  const CheckOutcome outcome = measurer.check(measurer.prepare(odd).key, candidate(2));
+  ASSERT_TRUE(outcome.rejection);
+  EXPECT_EQ(outcome.rejection->reason, Reason::run_error);
+  EXPECT_EQ(outcome.rejection->text, "input B needs extent 64 in dimension 0, has 61");
+  EXPECT_EQ(outcome.rejection->asked, 64);
+  EXPECT_EQ(outcome.rejection->allowed, 61);
 }
 
 TEST_F(Line, rejects_another_algorithms_object_with_output_and_index) {

@@ -71,7 +71,8 @@ TEST(OutputTiles, lie_within_the_output_and_reach_its_corners) {
 
 TEST(OutputTiles, of_a_small_output_are_the_output) {
   const OneOutput one({7, 1});
-  for (const Patch& patch : output_tiles(one.algorithm, one.inputs, 1)[0].patches) {
+  const Truth truth = output_tiles(one.algorithm, one.inputs, 1);
+  for (const Patch& patch : truth[0].patches) {
     EXPECT_EQ(patch.mins, (std::vector<std::int64_t>{0, 0}));
     EXPECT_EQ(patch.extents, (std::vector<std::int64_t>{7, 1}));
   }
