@@ -5,7 +5,9 @@
 namespace kiln::autotune {
 namespace {
 
-Json to_json(const Ratio& ratio) { return {{"value", number(ratio.value)}, {"low", number(ratio.low)}, {"high", number(ratio.high)}, {"rounds", ratio.rounds}}; }
+Json to_json(const Ratio& ratio) {
+  return {{"value", number(ratio.value)}, {"low", number(ratio.low)}, {"high", number(ratio.high)}, {"rounds", ratio.rounds}};
+}
 
 Ratio ratio_from_json(const Json& json) {
   return {number_from(json.at("value")), number_from(json.at("low")), number_from(json.at("high")), json.at("rounds").get<int>()};

@@ -166,12 +166,6 @@ Tolerance tolerance_of(const Stage& output, DType type, const Algorithm& algorit
 
 }  // namespace
 
-std::int64_t longest_reduction(const Stage& stage, const Algorithm& algorithm, const Problem& problem) {
-  std::int64_t longest = 1;
-  for (const Update& update : stage.updates) longest = std::max(longest, points_of(update, algorithm, problem));
-  return longest;
-}
-
 std::vector<Tolerance> tolerances(const Algorithm& algorithm, const Problem& problem) {
   std::vector<Tolerance> tolerances;
   for (const std::string& name : algorithm.outputs) {

@@ -18,14 +18,11 @@ struct Tolerance {
 };
 
 // One per output argument, in the order of the output arguments. For what feeds the output (stages it loads, directly or not):
-//   relative = 8 * max over float arithmetic of epsilon(type) * sqrt(K of its reduction; 1 outside reductions)
+//   relative = 8 * max over float arithmetic of epsilon(type) * sqrt(K), K the points of its reduction domain (1 outside reductions; an extent
+//              that cannot be known before the call, because it depends on data or loops, counts as the largest extent of any argument)
 //            + epsilon of every narrower float type that a cast rounds to on the way, each once;
 //   outlier_fraction = the declared one; undeclared 1e-5 where a float is cast to an integer, and for integer outputs also where floats are
 //   compared.
 std::vector<Tolerance> tolerances(const Algorithm& algorithm, const Problem& problem);
-
-// The longest reduction domain of a stage's updates under the problem, in points; 1 without reductions. Extents that cannot be known before the
-// call (they depend on data or loops) count as the largest extent of any argument.
-std::int64_t longest_reduction(const Stage& stage, const Algorithm& algorithm, const Problem& problem);
 
 }  // namespace kiln::autotune

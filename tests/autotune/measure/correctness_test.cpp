@@ -154,11 +154,13 @@ TEST(Tolerances, grow_with_the_square_root_of_the_reduction) {
 }
 
 TEST(Tolerances, evaluate_the_extent_of_a_reduction) {
-  const Algorithm halves = product(kFloat32, kFloat32, make(Op::div, kInt32, {extent_of_a(), constant(4)}), same);
-  EXPECT_EQ(longest_reduction(halves.stages[0], halves, problem_of(8, 1024)), 256);
+  const Algorithm quarter = product(kFloat32, kFloat32, make(Op::div, kInt32, {extent_of_a(), constant(4)}), same);
+  EXPECT_DOUBLE_EQ(tolerances(quarter, problem_of(8, 1024)).at(0).relative, 8 * 0x1p-23 * 16);
+}
+
+TEST(Tolerances, take_the_largest_extent_there_is_for_one_that_depends_on_data) {
   const Algorithm unknown = product(kFloat32, kFloat32, make(Op::load, kInt32, {}, "lengths"), same);
-  EXPECT_EQ(longest_reduction(unknown.stages[0], unknown, problem_of(8, 1000)), 1000);  // the largest extent there is
-  EXPECT_EQ(longest_reduction(unknown.stages[1], unknown, problem_of(8, 1000)), 1);
+  EXPECT_DOUBLE_EQ(tolerances(unknown, problem_of(8, 900)).at(0).relative, 8 * 0x1p-23 * 30);
 }
 
 TEST(Tolerances, use_the_type_that_accumulates) {
