@@ -134,7 +134,7 @@ struct Subject {
 std::string no_such_loop(const Subject& subject, const std::string& name);
 // The dimension of the stage that a word names, for bound, align_… and reorder_storage; -1 and why not.
 int find_dimension(const Subject& subject, const std::string& name, std::string& why_not);
-// Fixes the extent of a dimension of an output or of an input's stage, to what the problem says.
+// Fixes the extent of an output's dimension, to what the problem says.
 std::string bound_dimension(Subject& subject, const std::string& dimension, std::int64_t min, std::int64_t extent);
 // compute_root, compute_at, compute_inline; store_root, store_at: `at` takes the stage and loop from the first two arguments. Whether the loop
 // encloses all that reads the stage is known when all directives are read (dsl/placement).

@@ -215,15 +215,15 @@ std::string bound_dimension(Subject& subject, const std::string& name, std::int6
   const StageLoops& stage = subject.stage;
   const int dimension = find_dimension(subject, name, why);
   if (dimension < 0) return why;
-  if (stage.wraps >= 0 || !(stage.facts->is_output || stage.facts->is_input))
+  // Elsewhere a tail may ask a producer for more than the problem's extents: Halide then stops the call.
+  if (!stage.is_output())
     return fmt::format("how much of {} is computed follows from what reads it; bound the outputs, which are {}", stage.name,
                        listed(subject.nest.facts().algorithm->outputs));
   if (extent < 1) return fmt::format("an extent is at least 1, found {}", extent);
-  const std::string_view sort = stage.facts->is_output ? "output" : "input";
-  if (min != 0) return fmt::format("'{}' of the {} {} starts at 0, not at {}", name, sort, stage.name, min);
+  if (min != 0) return fmt::format("'{}' of the output {} starts at 0, not at {}", name, stage.name, min);
   const auto& asked = stage.facts->extents[static_cast<std::size_t>(dimension)];
   if (asked && *asked != extent)
-    return fmt::format("'{}' of the {} {} has {} elements in this problem, not {}", name, sort, stage.name, *asked, extent);
+    return fmt::format("'{}' of the output {} has {} elements in this problem, not {}", name, stage.name, *asked, extent);
   subject.stage.bounds[static_cast<std::size_t>(dimension)] = extent;
   return {};
 }

@@ -8,8 +8,6 @@
 namespace kiln {
 namespace {
 
-constexpr std::string_view kInputSuffix = ".in";
-
 bool is_integer_constant(const Expression& expression) {
   return expression.op == Op::constant &&
          (std::holds_alternative<std::int64_t>(expression.value) || std::holds_alternative<std::uint64_t>(expression.value));
@@ -292,14 +290,6 @@ std::vector<std::optional<std::int64_t>> output_extents(const Algorithm& algorit
   return extents;
 }
 
-// The extents of the argument that an input's stage reads.
-std::vector<std::optional<std::int64_t>> input_extents(const Algorithm& algorithm, const Stage& stage, const Problem& problem) {
-  std::vector<std::optional<std::int64_t>> extents;
-  const std::string input = stage.name.substr(0, stage.name.size() - kInputSuffix.size());
-  for (std::size_t d = 0; d < stage.loops.size(); ++d) extents.push_back(extent_of(problem, algorithm, input, static_cast<int>(d)));
-  return extents;
-}
-
 }  // namespace
 
 int AlgorithmFacts::find(std::string_view name) const {
@@ -316,8 +306,6 @@ AlgorithmFacts facts_of(const Algorithm& algorithm, const Problem* problem) {
     known.stage = &stage;
     known.is_output = algorithm.is_output(stage.name);
     known.is_float = std::any_of(stage.types.begin(), stage.types.end(), [](DType type) { return type.is_float(); });
-    known.is_input = stage.name.ends_with(kInputSuffix);
-    if (known.is_input && problem) known.extents = input_extents(algorithm, stage, *problem);
     if (known.is_output && problem) known.extents = output_extents(algorithm, stage, *problem);
     known.extents.resize(stage.loops.size());
     facts.stages.push_back(std::move(known));

@@ -47,10 +47,9 @@ struct DefinitionFacts {
 struct StageFacts {
   const Stage* stage = nullptr;
   bool is_output = false;
-  bool is_input = false;                                // the stage that reads an input
   bool is_float = false;
   std::vector<DefinitionFacts> definitions;             // 0 is the pure one
-  std::vector<std::optional<std::int64_t>> extents;     // of an output's or input's dimensions under the problem
+  std::vector<std::optional<std::int64_t>> extents;     // of an output's dimensions under the problem
 };
 
 struct AlgorithmFacts {

@@ -1,6 +1,6 @@
 // bound: a dimension of the stage starts at `min` and has `extent` elements, known while compiling.
 //   bound(dimension, min, extent)                       for x in [any) → for x in [min, min + extent)
-//   legal when:  the stage is an output or an input's; min is 0 and extent is the problem's.
+//   legal when:  the stage is an output; min is 0 and extent is the problem's.
 //   numerics:    none.
 #pragma once
 

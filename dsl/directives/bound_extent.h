@@ -1,6 +1,6 @@
 // bound_extent: a dimension of the stage has `extent` elements, known while compiling; where it starts is left open.
 //   bound_extent(dimension, extent)                     for x in [any) → for x in [any, any + extent)
-//   legal when:  the stage is an output or an input's; extent is the problem's.
+//   legal when:  the stage is an output; extent is the problem's.
 //   numerics:    none.
 #pragma once
 

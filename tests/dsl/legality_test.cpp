@@ -267,12 +267,12 @@ TEST(LegalityTest, bounds_agree_with_the_problem) {
       {"y.bound_extent(m, 31)", "`y.bound_extent(m, 31)`: 'm' of the output y has 30 elements in this problem, not 31"},
       {"y.bound(k, 0, 7)", "`y.bound(k, 0, 7)`: 'k' is no dimension of y; its dimensions are n, m"},
       {"c.compute_root().bound(n, 0, 100)", "`c.bound(n, 0, 100)`: how much of c is computed follows from what reads it; bound the outputs, which are y"},
-      {"A.in().compute_root().bound(d0, 0, 8)", "`A.in().bound(d0, 0, 8)`: 'd0' of the input A.in() has 7 elements in this problem, not 8"},
+      {"A.in().compute_root().bound(d0, 0, 8)", "`A.in().bound(d0, 0, 8)`: how much of A.in() is computed follows from what reads it; bound the outputs, which are y"},
       {"y.align_bounds(n, 8)", "`y.align_bounds(n, 8)`: 'n' of the output y has 100 elements, which 8 does not divide"},
       {"y.align_bounds(n, 0)", "`y.align_bounds(n, 0)`: a modulus is at least 1, found 0"},
       {"y.align_bounds(n, 4, 4)", "`y.align_bounds(n, 4, 4)`: a remainder is at least 0 and below 4, found 4"},
       {"y.align_bounds(n, 4, 1)", "`y.align_bounds(n, 4, 1)`: 'n' of the output y starts at 0, so its remainder is 0, not 1"},
-      {"y.align_bounds(n, 4)\nA.in().compute_root().bound(d0, 0, 7)", "legal"},
+      {"y.align_bounds(n, 4).bound(n, 0, 100)", "legal"},
   });
 }
 

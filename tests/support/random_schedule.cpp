@@ -217,12 +217,11 @@ class Proposer {
     }
   }
 
-  // The extent that the problem gives to a dimension of an input or output.
+  // The extent that the problem gives to a dimension of an output.
   void propose_bound(const Stage& stage, const std::string& reference, const std::string& dimension) {
     const auto d = static_cast<int>(std::find(stage.loops.begin(), stage.loops.end(), dimension) - stage.loops.begin());
     for (const Argument& argument : algorithm_.arguments) {
-      const bool is_stage = argument.is_output ? algorithm_.is_output(stage.name) && algorithm_.outputs.size() == 1 : argument.name + ".in" == stage.name;
-      if (argument.is_scalar || !is_stage) continue;
+      if (!argument.is_output || algorithm_.outputs.size() != 1 || !algorithm_.is_output(stage.name)) continue;
       const std::int64_t extent = extent_of(problem_, algorithm_, argument.name, d);
       if (chance(random_, 50)) {
         keep(reference, -1, "bound", {dimension, 0, extent});
