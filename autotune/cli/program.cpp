@@ -165,7 +165,9 @@ void parse(Tree& tree, const std::string& verb, const std::vector<std::string>& 
 
 std::string help_page(const std::vector<Verb>& verbs, const std::string& name) {
   const std::unique_ptr<Tree> tree = make_tree(verbs);
-  return (name.empty() ? tree->root : *tree->apps.at(name)).help();
+  if (name.empty()) return tree->root.help();
+  const std::size_t blank = name.find(' ');
+  return tree->apps.at(name)->help(blank == std::string::npos ? "kiln" : "kiln " + name.substr(0, blank));
 }
 
 std::string as_typed(const std::vector<std::string>& arguments) {

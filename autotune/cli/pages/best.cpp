@@ -55,6 +55,14 @@ Worth worth_of(const db::StoredVerdict& stored, const db::Interval95& against_ba
   return against_baseline.lo > 1 ? Worth::slower : Worth::tie;
 }
 
+// Whether some other candidate cannot be told apart from the baseline that was kept.
+bool equals_baseline(const db::StoredVerdict& stored) {
+  return std::any_of(stored.verdict.order.begin(), stored.verdict.order.end(), [&](const db::Placed& placed) {
+    const bool was_compared = placed.standing == db::Standing::tied || placed.standing == db::Standing::not_faster;
+    return was_compared && !stored.contenders[placed.contender].contender.is_baseline && placed.against_baseline && placed.against_baseline->lo <= 1;
+  });
+}
+
 // No clean final: what the latest race said of the baseline, which stays.
 void read_latest_race(BestRow& row, db::Store& store) {
   const std::vector<db::StoredRace> races = db::races(store, row.key.problem, row.key.device, row.key.protocol);
@@ -79,7 +87,7 @@ void read_verdict(BestRow& row, db::Store& store) {
   row.baseline_note = note_on_baseline(store, row.key, stored.baseline->schedule_origin);
   row.baseline_ns = placed_of(*stored.baseline).median_value_ns;
   if (stored.chosen->schedule == stored.baseline->schedule)
-    return set_baseline_as_best(row, db::schedule(store, stored.baseline->schedule), Worth::baseline);
+    return set_baseline_as_best(row, db::schedule(store, stored.baseline->schedule), equals_baseline(stored) ? Worth::tie : Worth::baseline);
   const db::Placed best = placed_of(*stored.chosen);
   if (!best.against_baseline) return read_latest_race(row, store);
   row.worth = worth_of(stored, *best.against_baseline);
@@ -189,7 +197,9 @@ std::string worth_text(const BestRow& row) {
   switch (row.worth) {
     case Worth::faster:
     case Worth::slower: return print_speedup(*row.speedup, *row.speedup_low, *row.speedup_high);
-    case Worth::tie: return fmt::format("tie ({:.2f}–{:.2f})", *row.speedup_low, *row.speedup_high);
+    case Worth::tie:
+      if (*row.speedup_low == 1 && *row.speedup_high == 1) return "tie, baseline stays";
+      return fmt::format("tie ({:.2f}–{:.2f})", *row.speedup_low, *row.speedup_high);
     case Worth::baseline: return "baseline is best";
     case Worth::contended: return "contended";
     case Worth::unmeasured: return "not measured";

@@ -14,7 +14,7 @@ namespace kiln::autotune::cli {
 // What the best is compared with the baseline.
 enum class Worth : std::uint8_t {
   faster,      // the interval of the speedup lies above 1 and above the noise
-  tie,         // cannot be told apart from the baseline
+  tie,         // cannot be told apart from the baseline, or the baseline is kept because the best of the others cannot
   slower,      // pinned by hand against the numbers
   baseline,    // nothing better was found: the best is the baseline
   contended,   // no clean final race: the baseline stays, whatever was seen
@@ -52,7 +52,7 @@ std::string best_json(const std::vector<BestRow>& rows);  // an array
 // The words of a baseline's schedule, from where it came and its text.
 std::string baseline_name(const std::string& origin, const std::string& schedule_text);
 
-// "1.43x (1.41–1.45)", "tie (0.99–1.02)", "baseline is best", "contended", …
+// "1.43x (1.41–1.45)", "tie (0.99–1.02)", "tie, baseline stays", "baseline is best", "contended", …
 std::string worth_text(const BestRow& row);
 
 // "7 wrong_result, 2 spills"; "none" when there are none. Most first.

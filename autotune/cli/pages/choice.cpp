@@ -25,6 +25,7 @@ Standing standing_of(db::Store& store, const db::StoredVerdict& stored, const db
   standing.candidate = db::schedule(store, contender.schedule).digest.short_hex();
   standing.origin = contender.contender.is_baseline ? contender.schedule_origin + ", baseline" : contender.schedule_origin;
   standing.standing = db::print(placed.standing);
+  std::replace(standing.standing.begin(), standing.standing.end(), '_', ' ');
   if (!placed.against_baseline) return standing;
   standing.time_ns = placed.median_value_ns;
   standing.speedup = 1 / placed.against_baseline->ratio;

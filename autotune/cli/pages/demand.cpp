@@ -8,6 +8,8 @@
 #include "autotune/cli/units.h"
 #include "db/choices.h"
 #include "db/identities.h"
+#include "dsl/error.h"
+#include "dsl/problem.h"
 
 namespace kiln::autotune::cli {
 namespace {
@@ -22,6 +24,18 @@ std::string served_by(db::Store& store, const db::DemandTotal& total) {
 }
 
 }  // namespace
+
+db::Demand parse_whole_demand(const std::string& text, const std::string& name) {
+  db::Demand demand = db::parse_demand(text, name);
+  for (const db::DemandLine& line : demand.lines) {
+    try {
+      parse_problem_text(line.problem);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}:{}: {}", name, line.line, error.what()));
+    }
+  }
+  return demand;
+}
 
 DemandPage demand_page(db::Store& store) {
   DemandPage page;

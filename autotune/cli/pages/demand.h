@@ -1,4 +1,4 @@
-// `kiln demand show`: what applications call, and which of it has been tuned.
+// `kiln demand`: what applications call, and which of it has been tuned.
 #pragma once
 
 #include <string>
@@ -7,6 +7,9 @@
 #include "db/demand.h"
 
 namespace kiln::autotune::cli {
+
+// A demand file whose every line is also a problem text. Throws UsageError `FILE:LINE: …` before anything is kept. `name` is what messages call it.
+db::Demand parse_whole_demand(const std::string& text, const std::string& name);
 
 struct DemandPage {
   std::vector<db::DemandTotal> totals;   // most calls a second first

@@ -50,14 +50,17 @@ std::string option_of(const db::StoredRun& run, const char* name) {
 
 std::vector<db::ProblemId> problems_meant(db::Store& store, const std::string& text) {
   const ProblemText written = parse_problem_text(text);
-  std::vector<db::ProblemId> meant;
+  std::vector<db::ProblemId> same_text, completed;
   std::vector<std::string> known;
-  for (const db::ProblemId id : db::problems(store, written.operator_name)) {
-    const db::ProblemRow row = db::problem(store, id);
-    if (row.text == text || is_meant(store, written, row)) meant.push_back(id);
-    known.push_back(row.text);
+  const std::vector<db::ProblemId> all = db::problems(store, written.operator_name);
+  for (const db::ProblemId id : all) {
+    known.push_back(db::problem(store, id).text);
+    if (known.back() == text) same_text.push_back(id);
   }
-  if (!meant.empty()) return meant;
+  if (!same_text.empty()) return same_text;
+  for (const db::ProblemId id : all)
+    if (is_meant(store, written, db::problem(store, id))) completed.push_back(id);
+  if (!completed.empty()) return completed;
   if (known.empty()) throw UsageError(fmt::format("no problem of {} in {}", written.operator_name, store.path()));
   throw UsageError(fmt::format("no problem {} in {}; there are:{}", text, store.path(), list_of(known)));
 }

@@ -13,7 +13,6 @@
 #include "autotune/cli/units.h"
 #include "autotune/cli/verbs/verbs.h"
 #include "dsl/error.h"
-#include "dsl/problem.h"
 
 namespace kiln::autotune::cli {
 namespace {
@@ -28,26 +27,13 @@ struct Imported {
   db::Import result;
 };
 
-// A line that is no problem is told with its place before anything is kept.
-db::Demand read_demand(const std::string& file, const std::string& text) {
-  db::Demand demand = db::parse_demand(text, file);
-  for (const db::DemandLine& line : demand.lines) {
-    try {
-      parse_problem_text(line.problem);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}:{}: {}", file, line.line, error.what()));
-    }
-  }
-  return demand;
-}
-
 std::vector<Imported> import_all(const Flags& flags, const Common& common) {
   if (flags.files.empty()) throw UsageError("`kiln demand import` needs a FILE");
   const double horizon_s = flags.horizon.empty() ? db::kDefaultHorizon_s : parse_duration("--horizon", flags.horizon);
   std::vector<std::pair<db::Demand, Digest>> demands;
   for (const std::string& file : flags.files) {
     const std::string text = read_text(file);
-    demands.emplace_back(read_demand(file, text), content_digest(text));
+    demands.emplace_back(parse_whole_demand(text, file), content_digest(text));
   }
   db::Store store(common.db);  // the first demand may come before the first tune
   auto all = store.transaction("import demand into");

@@ -4,16 +4,21 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 
 #include "autotune/cli/arguments.h"
 #include "autotune/cli/interrupt.h"
+#include "autotune/cli/open_store.h"
 #include "autotune/cli/pages/best.h"
+#include "autotune/cli/pages/demand.h"
 #include "autotune/cli/print.h"
 #include "autotune/cli/progress.h"
+#include "autotune/cli/read_text.h"
 #include "autotune/cli/text_table.h"
 #include "autotune/cli/verbs/verbs.h"
 #include "autotune/session.h"
 #include "dsl/error.h"
+#include "dsl/problem.h"
 
 namespace kiln::autotune::cli {
 namespace {
@@ -36,9 +41,25 @@ void require_device(const std::string& device) {
   throw UsageError(fmt::format("--device {}: this program tunes for `cpu`, the one it runs on", device));
 }
 
+// Without a name on the command line the store's demand is followed, when it holds some.
+void require_something(const Flags& flags, const Common& common) {
+  if (!flags.operators.empty() || !flags.problems.empty() || !flags.demand_files.empty()) return;
+  if (std::filesystem::exists(common.db)) {
+    db::Store store = open_to_read(common);
+    if (!db::demand_totals(store).empty()) return;
+  }
+  throw UsageError("what? name an operator, a --problem or a --demand file; `kiln list operators` shows the operators");
+}
+
+// Mistakes in what the user wrote end the command before anything is started.
+void require_readable(const Flags& flags) {
+  for (const std::string& problem : flags.problems) parse_problem_text(problem);
+  for (const std::string& file : flags.demand_files) parse_whole_demand(read_text(file), file);
+  for (const std::string& file : flags.try_files) read_text(file);
+}
+
 TuneOptions options_of(const Flags& flags, const Common& common) {
-  if (flags.operators.empty() && flags.demand_files.empty() && flags.problems.empty())
-    throw UsageError("what? name an operator, a --problem or a --demand file; `kiln list operators` shows the operators");
+  require_something(flags, common);
   if (flags.cold && flags.hot) throw UsageError("--cold and --hot exclude each other");
   require_device(flags.device);
   TuneOptions options;
@@ -58,11 +79,12 @@ TuneOptions options_of(const Flags& flags, const Common& common) {
   options.wait = flags.wait;
   if (!flags.horizon.empty()) options.horizon_s = parse_duration("--horizon", flags.horizon);
   options.command = common.command;
+  require_readable(flags);
   return options;
 }
 
 void print_outcome(const TuneOutcome& outcome, const Common& common) {
-  db::Store store(common.db, {.access = db::Access::read_only, .now = {}});
+  db::Store store = open_to_read(common);
   const std::vector<BestRow> rows = best_rows(store);
   print_result(common.json ? best_json(rows) : print_best(rows, stdout_takes_colour()));
   if (outcome.contended) print_note("contended: some times were too noisy to choose by; what served before stays");

@@ -67,6 +67,15 @@ TEST_F(Kiln, a_bad_demand_line_is_2_with_its_place_and_nothing_is_kept) {
   EXPECT_EQ(run({"demand", "import", "absent.txt"}).code, 2);
 }
 
+TEST_F(Kiln, tune_refuses_what_it_cannot_read_before_it_starts) {
+  write("calls.txt", "12 matmul(m=3\n");
+  EXPECT_EQ(run({"tune", "--demand", "calls.txt", "--for", "10s"}).err, "kiln: calls.txt:1: problem, column 11: expected ',' or ')', found the end of the text\n");
+  EXPECT_EQ(run({"tune", "--demand", "absent.txt", "--for", "10s"}).err, "kiln: cannot read 'absent.txt': No such file or directory\n");
+  EXPECT_EQ(run({"tune", "matmul", "--problem", "matmul", "--for", "10s"}).err, "kiln: problem, column 7: expected '(' after 'matmul', found the end of the text\n");
+  EXPECT_EQ(run({"tune", "matmul", "--try", ".", "--for", "10s"}).err, "kiln: cannot read '.': it is a folder\n");
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("kiln.db")));
+}
+
 TEST_F(Kiln, every_page_of_a_store_is_a_document_on_request) {
   { TunedStore tuned(folder_.file("kiln.db")); }
   for (const std::vector<std::string>& verb :

@@ -23,7 +23,7 @@ std::string usage_error(const std::vector<std::string>& arguments) {
 constexpr const char* kVerbList = "doctor, list, tune, status, best, choose, report, explain, replay, demand, db";
 
 TEST(Program, an_unknown_verb_names_the_nearest_and_all) {
-  EXPECT_EQ(usage_error({"tnue"}), std::string("there is no verb `tnue` (did you mean `tune`?); there are: ") + kVerbList);
+  EXPECT_EQ(usage_error({"tun"}), std::string("there is no verb `tun` (did you mean `tune`?); there are: ") + kVerbList);
   EXPECT_EQ(usage_error({"zzzzzz"}), std::string("there is no verb `zzzzzz`; there are: ") + kVerbList);
   EXPECT_EQ(usage_error({"demand", "shw"}), "there is no verb `demand shw` (did you mean `show`?); there are: import, show");
   EXPECT_EQ(usage_error({"demand"}), "`kiln demand` needs a verb: import, show");
@@ -31,7 +31,7 @@ TEST(Program, an_unknown_verb_names_the_nearest_and_all) {
 }
 
 TEST(Program, an_unknown_flag_names_the_nearest) {
-  EXPECT_EQ(usage_error({"tune", "matmul", "--fro", "8h"}), "`kiln tune` has no flag --fro (did you mean --for?); `kiln tune --help` lists them");
+  EXPECT_EQ(usage_error({"tune", "matmul", "--fr", "8h"}), "`kiln tune` has no flag --fr (did you mean --for?); `kiln tune --help` lists them");
   EXPECT_EQ(usage_error({"status", "--jsn"}), "`kiln status` has no flag --jsn (did you mean --json?); `kiln status --help` lists them");
   EXPECT_EQ(usage_error({"status", "--zzzzzzzz=3"}), "`kiln status` has no flag --zzzzzzzz; `kiln status --help` lists them");
   EXPECT_EQ(usage_error({"demand", "show", "--horizon", "1d"}), "`kiln demand show` has no flag --horizon; `kiln demand show --help` lists them");
