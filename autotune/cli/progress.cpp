@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 namespace kiln::autotune::cli {
 namespace {
@@ -36,16 +37,16 @@ std::string rejected_text(const Step& step) {
 class Lines : public Progress {
  public:
   void step(const Step& step) override {
-    const bool changed = step.phase != last_.phase || step.problem != last_.problem;
-    if (!changed && Clock::now() - printed_ < kPlainInterval) return;
+    // Phases alternate every second or so: only the first of each is news.
+    const bool is_new = seen_.insert({step.problem, step.phase}).second;
+    if (!is_new && Clock::now() - printed_ < kPlainInterval) return;
     printed_ = Clock::now();
-    last_ = step;
     std::fprintf(stderr, "%s\n", plain_line(step).c_str());
   }
   void note(const std::string& line) override { std::fprintf(stderr, "kiln: %s\n", line.c_str()); }
 
  private:
-  Step last_;
+  std::set<std::pair<std::string, std::string>> seen_;
   Clock::time_point printed_{};
 };
 
