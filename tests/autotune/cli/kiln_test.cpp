@@ -79,7 +79,8 @@ TEST_F(Kiln, tune_refuses_what_it_cannot_read_before_it_starts) {
 TEST_F(Kiln, every_page_of_a_store_is_a_document_on_request) {
   { TunedStore tuned(folder_.file("kiln.db")); }
   for (const std::vector<std::string>& verb :
-       {std::vector<std::string>{"status"}, {"best"}, {"choose"}, {"report"}, {"demand", "show"}, {"db", "check"}, {"db", "vacuum"}}) {
+       // choose comes last: no sample has an object, which `db check` rightly misses once a choice needs it.
+       {std::vector<std::string>{"status"}, {"best"}, {"report"}, {"demand", "show"}, {"db", "check"}, {"db", "vacuum"}, {"choose"}}) {
     std::vector<std::string> arguments = verb;
     arguments.push_back("--json");
     const Said said = run(arguments);
