@@ -250,7 +250,9 @@ std::optional<Entrant> restore(Run& run, const WorkItem& item, const db::KnownOu
 
 std::optional<Rejection> check(Run& run, const WorkItem& item, const std::string& subject, const Entrant& entrant) {
   start_trial(run.store, entrant.trial);
-  const CheckOutcome outcome = run.measurer.check(subject, entrant.candidate());
+  CheckOptions options;
+  options.alignment_bytes = 1;  // raised to an element's size: what passes here asks for no more of an application's pointers
+  const CheckOutcome outcome = run.measurer.check(subject, entrant.candidate(), options);
   if (!outcome.rejection || outcome.rejection->reason == Reason::wrong_result || outcome.rejection->reason == Reason::nondeterministic)
     record_verification(run.store, entrant.trial, verification_row(outcome, print(tolerances(*item.algorithm, item.problem))));
   if (outcome.rejection)

@@ -4,6 +4,7 @@
 #include <new>
 #include <system_error>
 
+#include "autotune/cli/export/verify_role.h"
 #include "autotune/cli/program.h"
 #include "autotune/worker/roles.h"
 #include "dsl/error.h"
@@ -34,7 +35,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   kiln::generators::shipped_operators();  // registers them: the reader is this very program
-  if (const std::optional<int> code = kiln::autotune::run_role(argc, argv)) return *code;
+  if (const std::optional<int> code = kiln::autotune::run_role(argc, argv, {{"verify", run_verify_role}})) return *code;
   try {
     return run(argc, argv);
   } catch (const UsageError& error) {

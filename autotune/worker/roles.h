@@ -1,12 +1,18 @@
 // The program as a worker: `kiln --role=compile` and its like, started by the supervisor with a socket on fd 3.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string_view>
+
+#include "autotune/process/channel.h"
 
 namespace kiln::autotune {
 
+using Role = int (*)(Channel& channel);  // returns the process's exit code
+
 // What main calls first. Nothing when argv[1] is not `--role=…`; otherwise the role has run to its end and this is the exit code.
-// Roles: probe, reader, compile, measure.
-std::optional<int> run_role(int argc, char** argv);
+// Roles: probe, reader, compile, measure, and those that the program brings itself.
+std::optional<int> run_role(int argc, char** argv, const std::map<std::string_view, Role>& more = {});
 
 }  // namespace kiln::autotune

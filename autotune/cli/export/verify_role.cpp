@@ -57,7 +57,7 @@ VerifyOutcome compare_outputs(const CallMemory& memory, const Case& made, const 
   return outcome;
 }
 
-VerifyOutcome verify(const Json& body) {
+VerifyOutcome verify(const autotune::Json& body) {
   kiln_host_start(1);  // for the reference; the package brings its own threads
   const Objects objects(body.at("cache").get<std::string>());
   const PreparedSubject subject(subject_from_json(body.at("subject"), objects), objects);
@@ -78,12 +78,12 @@ VerifyOutcome verify(const Json& body) {
 
 }  // namespace
 
-Json verify_request_to_json(const VerifyRequest& request, const Subject& subject, const std::string& algorithm_hash, const std::string& cache_folder) {
+autotune::Json verify_request_to_json(const VerifyRequest& request, const Subject& subject, const std::string& algorithm_hash, const std::string& cache_folder) {
   return {{"library", request.library}, {"set", request.set},       {"entry", request.entry}, {"variant", request.variant},
           {"threads", request.threads}, {"cache", cache_folder}, {"subject", to_json(subject, algorithm_hash)}};
 }
 
-VerifyOutcome verify_outcome_from_json(const Json& json) {
+VerifyOutcome verify_outcome_from_json(const autotune::Json& json) {
   VerifyOutcome outcome;
   json.at("failure").get_to(outcome.failure);
   outcome.max_error = number_from(json.at("max_error"));
@@ -92,7 +92,7 @@ VerifyOutcome verify_outcome_from_json(const Json& json) {
 }
 
 int run_verify_role(Channel& channel) {
-  return serve(channel, {{"verify", [](const Json& body, const Answer& answer) {
+  return serve(channel, {{"verify", [](const autotune::Json& body, const Answer& answer) {
                             const VerifyOutcome outcome = verify(body);
                             answer.send("verified", {{"failure", outcome.failure}, {"max_error", number(outcome.max_error)}, {"bit_exact", outcome.bit_exact}});
                           }}});

@@ -23,8 +23,8 @@ struct VerifyOutcome {
   bool bit_exact = false;
 };
 
-Json verify_request_to_json(const VerifyRequest& request, const Subject& subject, const std::string& algorithm_hash, const std::string& cache_folder);
-VerifyOutcome verify_outcome_from_json(const Json& json);
+autotune::Json verify_request_to_json(const VerifyRequest& request, const Subject& subject, const std::string& algorithm_hash, const std::string& cache_folder);
+VerifyOutcome verify_outcome_from_json(const autotune::Json& json);
 
 // Role "verify": answers one request with one outcome.
 int run_verify_role(Channel& channel);

@@ -15,6 +15,7 @@ const std::vector<Verb>& verbs() {
       {"explain", "a candidate's resources, what binds it, what would help",
        "kiln explain --schedule my.sched --problem 'matmul(m=256, n=1024, k=1024)'", declare_explain},
       {"replay", "build, check and measure a stored candidate again", "kiln replay 3f2a91c0", declare_replay},
+      {"export", "the chosen kernels as a C library that applications link", "kiln export --set night -o night-package", declare_export},
       {"demand import", "take in files of counted problems", "kiln demand import calls.txt", declare_demand_import},
       {"demand show", "what is called how often, and which of it is tuned", "kiln demand show", declare_demand_show},
       {"db check", "is the store whole?", "kiln db check --db night.db", declare_db_check},

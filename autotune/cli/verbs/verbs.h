@@ -14,6 +14,7 @@ Action declare_choose(CLI::App& flags);
 Action declare_report(CLI::App& flags);
 Action declare_explain(CLI::App& flags);
 Action declare_replay(CLI::App& flags);
+Action declare_export(CLI::App& flags);
 Action declare_demand_import(CLI::App& flags);
 Action declare_demand_show(CLI::App& flags);
 Action declare_db_check(CLI::App& flags);

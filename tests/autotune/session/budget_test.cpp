@@ -1,0 +1,60 @@
+#include "autotune/budget.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace kiln::autotune {
+namespace {
+
+TEST(Budget, keeps_a_fifth_for_finals_and_a_second_to_close) {
+  const Budget budget(101);
+  EXPECT_DOUBLE_EQ(budget.search_ends_s(), 80);
+  EXPECT_DOUBLE_EQ(budget.left_s(81), 20);
+}
+
+TEST(Budget, finals_share_what_is_left_and_end_before_it) {
+  const Budget budget(101);
+  double spent = budget.search_ends_s();
+  for (std::size_t remaining = 4; remaining > 0; --remaining) spent += budget.finals_s(spent, remaining);
+  EXPECT_LT(spent, 100);
+  EXPECT_GT(spent, 97);
+}
+
+TEST(Budget, gives_no_time_that_is_not_there) { EXPECT_EQ(Budget(10).finals_s(12, 3), 0); }
+
+TEST(NextProblem, a_problem_without_a_batch_comes_first) {
+  EXPECT_EQ(next_problem({{.calls = 1e6, .best_ns = 1e6, .batches = 3}, {.calls = 1, .best_ns = 0}}), 1U);
+}
+
+TEST(NextProblem, weighs_calls_time_and_gain_against_the_cost_of_a_batch) {
+  const Prospect often{.calls = 1000, .best_ns = 1e5, .recent_gain = 0.1, .batch_s = 1, .batches = 1};
+  Prospect seldom = often;
+  seldom.calls = 10;
+  EXPECT_EQ(next_problem({seldom, often}), 1U);
+  Prospect dear = often;
+  dear.batch_s = 20;
+  EXPECT_EQ(next_problem({dear, often}), 1U);
+  Prospect stale = often;
+  stale.recent_gain = 0.001;
+  EXPECT_EQ(next_problem({stale, often}), 1U);
+}
+
+TEST(NextProblem, is_nothing_when_all_are_exhausted) {
+  EXPECT_EQ(next_problem({{.batches = 1, .exhausted = true}, {.exhausted = true}}), std::nullopt);
+}
+
+TEST(ExpectedGain, is_the_mean_of_the_latest_batches) {
+  EXPECT_NEAR(expected_gain({1.0, 0.5, 0.25}), 0.5, 1e-12);
+  EXPECT_NEAR(expected_gain({0.1, 1.0, 0.9, 0.81, 0.729}), 0.1, 1e-12);  // the last three gains only
+}
+
+TEST(ExpectedGain, halves_with_every_stale_batch_but_never_reaches_nothing) {
+  const double once = expected_gain({1.0, 0.5, 0.5, 0.5, 0.5, 0.5});
+  const double twice = expected_gain({1.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5});
+  EXPECT_DOUBLE_EQ(twice, once / 2);
+  EXPECT_GT(twice, 0);
+}
+
+}  // namespace
+}  // namespace kiln::autotune

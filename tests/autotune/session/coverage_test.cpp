@@ -1,0 +1,61 @@
+#include "autotune/coverage.h"
+
+#include <gtest/gtest.h>
+
+namespace kiln::autotune {
+namespace {
+
+TEST(BucketIntervals, cover_everything_from_one_to_twice_the_largest_without_overlap) {
+  const std::vector<std::vector<std::int64_t>> cases{{1}, {5}, {1, 2}, {1, 256, 1536}, {7, 8, 9}, {3, 1000000}};
+  for (const auto& extents : cases) {
+    const std::vector<ServedInterval> intervals = bucket_intervals(extents);
+    ASSERT_EQ(intervals.size(), extents.size());
+    EXPECT_EQ(intervals.front().least, 1);
+    EXPECT_EQ(intervals.back().most, 2 * extents.back());
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      EXPECT_LE(intervals[i].least, extents[i]);
+      EXPECT_GE(intervals[i].most, extents[i]);
+      if (i > 0) {
+        EXPECT_EQ(intervals[i].least, intervals[i - 1].most + 1);
+      }
+    }
+  }
+}
+
+TEST(BucketIntervals, part_neighbours_at_their_geometric_mean) {
+  const std::vector<ServedInterval> intervals = bucket_intervals({1, 256, 1536});
+  EXPECT_EQ(intervals[0].most, 16);
+  EXPECT_EQ(intervals[1].most, 627);
+}
+
+Algorithm stencil() {
+  Algorithm algorithm;
+  algorithm.generator = "stencil";
+  algorithm.arguments = {{.name = "in", .rank = 2}, {.name = "out", .is_output = true, .rank = 2}};
+  algorithm.symbols = {{"in.0", {{"in", 0}}}, {"in.1", {{"in", 1}}}, {"out.0", {{"out", 0}}}, {"out.1", {{"out", 1}}}};
+  algorithm.symbol_order = {"in.0", "in.1", "out.0", "out.1"};
+  return algorithm;
+}
+
+TEST(GenericCases, hold_extents_one_a_prime_and_both_sides_of_a_tile) {
+  Algorithm algorithm;
+  algorithm.symbols = {{"m", {{"A", 1}, {"C", 1}}}, {"n", {{"B", 0}, {"C", 0}}}, {"k", {{"A", 0}, {"B", 1}}}};
+  const Problem problem{.operator_name = "matmul", .extents = {{"m", 1024}, {"n", 1024}, {"k", 1024}}};
+  std::vector<std::int64_t> seen;
+  for (const Problem& one : generic_cases(problem, algorithm)) {
+    EXPECT_EQ(one.extents.at("m"), one.extents.at("k"));
+    seen.push_back(one.extents.at("m"));
+  }
+  EXPECT_EQ(seen, (std::vector<std::int64_t>{1, 37, 63, 65}));
+}
+
+TEST(GenericCases, keep_the_halo_between_an_input_and_an_output) {
+  const Problem problem{.operator_name = "stencil", .extents = {{"in.0", 1026}, {"in.1", 514}, {"out.0", 1024}, {"out.1", 512}}};
+  bool found = false;
+  for (const Problem& one : generic_cases(problem, stencil()))
+    found |= one.extents.at("out.0") == 37 && one.extents.at("in.0") == 39 && one.extents.at("out.1") == 37 && one.extents.at("in.1") == 39;
+  EXPECT_TRUE(found);
+}
+
+}  // namespace
+}  // namespace kiln::autotune
