@@ -10,6 +10,18 @@ double Budget::finals_s(double spent_s, std::size_t remaining) const {
   return std::max(0.0, usable / static_cast<double>(std::max<std::size_t>(1, remaining)));
 }
 
+Limits limits_of(double budget_s) {
+  // Below this a limit would judge the machine's load, not the step.
+  constexpr double kLeast_s = 2;
+  const auto limit = [budget_s](double share, double most_s) { return std::clamp(share * budget_s, kLeast_s, most_s); };
+  const Limits most;
+  return {.read_s = limit(0.4, most.read_s),
+          .build_s = limit(0.3, most.build_s),
+          .autoschedule_s = limit(0.4, most.autoschedule_s),
+          .reference_s = limit(0.4, most.reference_s),
+          .call_s = limit(0.2, most.call_s)};
+}
+
 std::optional<std::size_t> next_problem(const std::vector<Prospect>& prospects) {
   std::optional<std::size_t> best;
   double best_worth = -1;

@@ -28,6 +28,18 @@ class Budget {
   double total_s_;
 };
 
+// The longest that one step may take before its process is killed: what never ends costs a share of the budget, not all of it.
+struct Limits {
+  double read_s = 60;          // one generator, generate() in both contexts
+  double build_s = 30;         // one candidate
+  double autoschedule_s = 60;  // one that a shipped autoscheduler makes, and the reference (Mullapudi2016: at most 9 s on 14 applications)
+  double reference_s = 300;    // inputs and reference runs of one problem
+  double call_s = 60;          // one call of a candidate
+};
+
+// The defaults, where the budget is long enough for them. Two steps in a row may reach their limits before the promise of --for is broken.
+Limits limits_of(double budget_s);
+
 // What the choice of the next problem looks at.
 struct Prospect {
   double calls = 1;           // over the horizon

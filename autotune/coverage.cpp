@@ -47,6 +47,7 @@ Sweep sweep(Run& run, const WorkItem& item, const ObjectRef& reference, const Ob
     candidate.object = object;
     CheckOptions options;
     options.alignment_bytes = alignment_bytes;
+    options.call_limit_s = run.limits.call_s;
     options.ragged = false;
     const CheckOutcome outcome = run.measurer.check(key, candidate, options);
     if (outcome.rejection) {
@@ -84,6 +85,7 @@ class GenericBuilder {
     job.schedule = print(schedule);
     job.problem = item_.problem;
     job.isa = isa;
+    job.limit_s = run_.limits.build_s;
     std::optional<CompileOutcome> outcome;
     run_.pool.run({job}, [](std::int64_t) {}, [&](CompileOutcome done) { outcome = std::move(done); });
     if (!outcome) return;
@@ -163,6 +165,12 @@ void cover_bucket(Run& run, const WorkItem& item, const ObjectRef& reference, co
                               .max_error = found.max_error});
 }
 
+std::map<db::AlgorithmId, std::vector<const WorkItem*>> by_algorithm(const std::vector<Tuning>& tunings) {
+  std::map<db::AlgorithmId, std::vector<const WorkItem*>> groups;
+  for (const Tuning& tuning : tunings) groups[tuning.item().algorithm_id].push_back(&tuning.item());
+  return groups;
+}
+
 void cover_buckets(Run& run, std::vector<const WorkItem*> items, const ObjectRef& reference) {
   if (items.size() < 2) return;
   const std::optional<std::string> symbol = varying_symbol(items);
@@ -215,27 +223,20 @@ std::vector<Problem> generic_cases(const Problem& problem, const Algorithm& algo
   return cases;
 }
 
-void cover(Run& run, const std::vector<Tuning>& tunings) {
-  std::map<db::AlgorithmId, std::vector<const WorkItem*>> by_algorithm;
-  for (const Tuning& tuning : tunings) by_algorithm[tuning.item().algorithm_id].push_back(&tuning.item());
-  int done = 0;
-  for (const auto& [algorithm, items] : by_algorithm) {
-    if (run.budget.left_s(run.spent_s()) < Budget::kClosing_s || run.stop_request() == StopRequest::leave) {
-      run.note("coverage", fmt::format("no time was left to cover untuned extents of {}: the next run does", items.front()->problem.operator_name));
-      continue;
-    }
-    Step step;
-    step.phase = "covering";
-    step.problem = items.front()->problem.operator_name;
-    step.done = done++;
-    step.total = static_cast<int>(by_algorithm.size());
-    step.seconds_left = run.budget.left_s(run.spent_s());
-    run.progress.step(step);
+void cover_every_extent(Run& run, const std::vector<Tuning>& tunings) {
+  for (const auto& [algorithm, items] : by_algorithm(tunings)) {
+    if (run.is_stopped()) return;
     const ObjectRef reference = build_reference(run, *items.front());
     GenericBuilder generic(run, *items.front(), reference);
     generic.cover(Isa::x86_64_v2);
     generic.cover(Isa::native);
-    cover_buckets(run, items, reference);
+  }
+}
+
+void cover_intervals(Run& run, const std::vector<Tuning>& tunings) {
+  for (const auto& [algorithm, items] : by_algorithm(tunings)) {
+    if (run.stop_request() == StopRequest::leave) return;
+    cover_buckets(run, items, build_reference(run, *items.front()));
   }
 }
 

@@ -1,4 +1,4 @@
-// After the choices: what serves the extents that nobody tuned. Buckets around winners, and generic builds for this CPU and for x86-64-v2.
+// What serves the extents that nobody tuned: generic builds for this CPU and for x86-64-v2, and buckets around winners.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,13 @@
 
 namespace kiln::autotune {
 
-// For each algorithm of the run: builds and checks its generic variants where they are missing, and gives every winner the interval of the one symbol
-// in which problems differ, checked at both ends. Ends at the budget; what could not be covered is a note and is tried again by the next run.
-void cover(Run& run, const std::vector<Tuning>& tunings);
+// Builds and checks the generic variants of each algorithm of the run, where an earlier run has not. Every package needs them, so this comes before
+// the search. One that cannot be made is a note.
+void cover_every_extent(Run& run, const std::vector<Tuning>& tunings);
+
+// After the choices: gives every winner the interval of the one symbol in which the problems of its algorithm differ, checked at both ends. Ends at the
+// budget; what is not covered then is covered by the next run.
+void cover_intervals(Run& run, const std::vector<Tuning>& tunings);
 
 // Pure: the interval of `symbol` that each of the sorted, distinct `extents` serves: up to the geometric mean with its neighbours, down to 1 at the
 // lower end and up to twice the last at the upper.

@@ -18,9 +18,6 @@ namespace {
 using generators::Reason;
 using generators::Rejection;
 
-// A shipped autoscheduler may search for long and take much memory: it is cheap to cap and replace (Mullapudi2016: at most 9 s on 14 applications).
-constexpr double kAutoscheduleLimit_s = 60;
-constexpr double kCompileLimit_s = 30;
 constexpr std::int64_t kCompileMemory_bytes = std::int64_t{4} << 30;
 
 bool is_autoscheduled(const Schedule& schedule) { return !schedule.directives.empty() && schedule.directives.front().name == "autoschedule"; }
@@ -39,13 +36,13 @@ db::ScheduleRow schedule_row(const Wish& wish, const WorkItem& item) {
   return row;
 }
 
-CompileJob job_for(const WorkItem& item, const Schedule& schedule, std::int64_t id) {
+CompileJob job_for(const Limits& limits, const WorkItem& item, const Schedule& schedule, std::int64_t id) {
   CompileJob job;
   job.id = id;
   job.algorithm = item.algorithm;
   job.schedule = print(schedule);
   job.problem = item.problem;
-  job.limit_s = is_autoscheduled(schedule) ? kAutoscheduleLimit_s : kCompileLimit_s;
+  job.limit_s = is_autoscheduled(schedule) ? limits.autoschedule_s : limits.build_s;
   job.memory_bytes = kCompileMemory_bytes;
   return job;
 }
@@ -87,7 +84,7 @@ class Builder {
       if (refused_as_illegal(i, schedule) || settled_by_known_build(i, schedule)) continue;
       const auto id = static_cast<std::int64_t>(i);
       pending_[id] = {i, schedule, plan_trial(run_.store, run_.id, item_.problem_id, schedule)};
-      jobs.push_back(job_for(item_, wish.schedule, id));
+      jobs.push_back(job_for(run_.limits, item_, wish.schedule, id));
     }
     run_.pool.run(
         std::move(jobs), [&](std::int64_t id) { start_trial(run_.store, pending_.at(id).trial); },
@@ -108,6 +105,7 @@ class Builder {
     const auto known = find_build(run_.store, key_of(run_, item_, admissions_[i].wish.schedule), item_.problem_id);
     if (!known) return false;
     if (known->row.rejection) {
+      if (may_end_now(*known->row.rejection, run_.limits)) return false;
       reject(i, schedule, known->id, rejection_from(*known->row.rejection));
       return true;
     }
@@ -203,17 +201,23 @@ Candidate Entrant::candidate() const {
   return candidate;
 }
 
+bool may_end_now(const db::RejectionRow& rejection, const Limits& limits) {
+  if (rejection.reason == print(Reason::compile_timeout)) return rejection.allowed.value_or(0) < limits.build_s;
+  if (rejection.reason == print(Reason::run_timeout)) return rejection.allowed.value_or(0) < limits.call_s;
+  return false;
+}
+
 ObjectRef build_reference(Run& run, const WorkItem& item) {
   CompileJob job;
   job.what = CompileJob::What::reference;
   job.algorithm = item.algorithm;
   job.problem = item.problem;
-  job.limit_s = kAutoscheduleLimit_s;
+  job.limit_s = run.limits.autoschedule_s;
   std::optional<CompileOutcome> outcome;
   run.pool.run({job}, [](std::int64_t) {}, [&](CompileOutcome done) { outcome = std::move(done); });
   if (!outcome || outcome->build.rejection || !outcome->object) {
-    throw Error(fmt::format("the reference of {} cannot be built: {}", print(item.problem),
-                            outcome && outcome->build.rejection ? outcome->build.rejection->text : "no worker answered"));
+    throw UsageError(fmt::format("the reference of {} cannot be built: {}", print(item.problem),
+                                 outcome && outcome->build.rejection ? outcome->build.rejection->text : "no worker answered"));
   }
   return *outcome->object;
 }
@@ -242,7 +246,7 @@ std::optional<Entrant> restore(Run& run, const WorkItem& item, const db::KnownOu
     return entrant;
   }
   std::optional<ObjectRef> built;
-  run.pool.run({job_for(item, entrant.wish.schedule, 0)}, [](std::int64_t) {}, [&](const CompileOutcome& outcome) { built = outcome.object; });
+  run.pool.run({job_for(run.limits, item, entrant.wish.schedule, 0)}, [](std::int64_t) {}, [&](const CompileOutcome& outcome) { built = outcome.object; });
   if (!built) return std::nullopt;
   entrant.object = *built;
   return entrant;
@@ -251,6 +255,7 @@ std::optional<Entrant> restore(Run& run, const WorkItem& item, const db::KnownOu
 std::optional<Rejection> check(Run& run, const WorkItem& item, const std::string& subject, const Entrant& entrant) {
   start_trial(run.store, entrant.trial);
   CheckOptions options;
+  options.call_limit_s = run.limits.call_s;
   options.alignment_bytes = 1;  // raised to an element's size: what passes here asks for no more of an application's pointers
   const CheckOutcome outcome = run.measurer.check(subject, entrant.candidate(), options);
   if (!outcome.rejection || outcome.rejection->reason == Reason::wrong_result || outcome.rejection->reason == Reason::nondeterministic)

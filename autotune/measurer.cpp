@@ -98,17 +98,19 @@ void Measurer::Impl::ensure_worker() {
   for (int attempt = 1;; ++attempt) {
     try {
       start();
-      break;
     } catch (const EnvironmentError&) {
       if (attempt == kFailedStarts) throw;
+      continue;
     }
+    shared.page().candidate = 0;
+    shared.page().call_started_ns = 0;
+    std::string complaint = "no answer";
+    const auto loss = converse("health", Json::object(), kHealth_s, kHealth_s, [&](const Message& m) { complaint = m.body.at("complaint").get<std::string>(); });
+    if (loss && loss->came_from_outside() && attempt < kFailedStarts) continue;
+    if (loss) complaint = loss->exit.describe();
+    if (complaint.empty()) return;
+    throw EnvironmentError(fmt::format("the device fails its health check: {}", complaint));
   }
-  shared.page().candidate = 0;
-  shared.page().call_started_ns = 0;
-  std::string complaint = "no answer";
-  const auto loss = converse("health", Json::object(), kHealth_s, kHealth_s, [&](const Message& m) { complaint = m.body.at("complaint").get<std::string>(); });
-  if (loss) complaint = loss->exit.describe();
-  if (!complaint.empty()) throw EnvironmentError(fmt::format("the device fails its health check: {}", complaint));
 }
 
 Measurer::Impl::Loss Measurer::Impl::lose(const Exit& exit, std::string garbage) {
@@ -153,13 +155,19 @@ std::optional<Measurer::Impl::Loss> Measurer::Impl::converse(const std::string& 
 }
 
 Prepared Measurer::Impl::prepare(const std::string& key, const Subject& subject) {
-  ensure_worker();
   Prepared prepared;
   const std::string algorithm = objects.put_algorithm(kiln::to_json(*subject.algorithm));
-  const auto loss = converse("prepare", to_json(subject, algorithm), limits.prepare_s, limits.prepare_s,
-                             [&](const Message& message) { prepared = prepared_from_json(message.body); });
+  const auto ask = [&] {
+    ensure_worker();
+    return converse("prepare", to_json(subject, algorithm), limits.prepare_s, limits.prepare_s,
+                    [&](const Message& message) { prepared = prepared_from_json(message.body); });
+  };
+  auto loss = ask();
+  if (loss && loss->came_from_outside()) loss = ask();  // once is an accident; twice is the kernel short of memory
   if (!loss) return prepared;
-  if (loss->came_from_outside()) throw EnvironmentError(fmt::format("the measuring process was killed while the reference of {} ran", print(subject.problem)));
+  if (loss->exit.kind == Exit::Kind::timed_out)
+    throw UsageError(fmt::format("the reference of {} did not end: {}; a longer --for gives it longer, up to {:.0f} s (key {})", print(subject.problem),
+                                 loss->exit.describe(), MeasurerLimits{}.prepare_s, key));
   throw UsageError(fmt::format("the reference of {} ended with {}{}; an algorithm that reads outside its inputs does this, and so does a problem too large "
                                "to check (key {})",
                                print(subject.problem), loss->exit.describe(), tail_for_message(loss->log), key));

@@ -26,6 +26,7 @@ struct Run {
   Progress& progress;
   std::function<StopRequest()> stop_request;
   Budget budget;
+  Limits limits;
   Clock::time_point started;
   std::uint64_t seed = 1;
 

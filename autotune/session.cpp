@@ -70,7 +70,11 @@ void add_autoscheduler(Tuning& tuning, int threads) {
 void search(Run& run, std::vector<Tuning>& tunings) {
   while (!run.search_is_over()) {
     std::vector<Prospect> prospects;
-    for (const Tuning& tuning : tunings) prospects.push_back(tuning.prospect());
+    for (const Tuning& tuning : tunings) {
+      prospects.push_back(tuning.prospect());
+      // A batch that would not end in time takes from the finals what they were promised.
+      if (prospects.back().batches > 0 && prospects.back().batch_s > run.search_left_s()) prospects.back().exhausted = true;
+    }
     const std::optional<std::size_t> next = next_problem(prospects);
     if (!next) return;
     const bool is_first = prospects[*next].batches == 0;
@@ -95,14 +99,14 @@ void conclude(Run& run, std::vector<Tuning>& tunings, const TuneOptions& options
     outcome.contended |= chosen.row.decision == "keep_previous";
     if (chosen.row.decision == "keep_previous") run.note("contended", fmt::format("{}: {}", print(tuning.item().problem), chosen.row.why));
   }
-  if (run.stop_request() != StopRequest::leave) cover(run, tunings);
+  if (run.stop_request() != StopRequest::leave) cover_intervals(run, tunings);
 }
 
 struct Workers {
-  Workers(const TuneOptions& options, const Device& device, const CpuProtocol& protocol, const Objects& objects)
-      : reader(options.libraries, device, {}, options.launch),
+  Workers(const TuneOptions& options, const Limits& limits, const Device& device, const CpuProtocol& protocol, const Objects& objects)
+      : reader(options.libraries, device, {.request_s = limits.read_s}, options.launch),
         pool(options.jobs > 0 ? options.jobs : device.cores, device, objects, options.launch),
-        measurer(device, protocol, objects, {}, options.launch) {}
+        measurer(device, protocol, objects, {.prepare_s = limits.reference_s}, options.launch) {}
   Reader reader;
   CompilePool pool;
   Measurer measurer;
@@ -140,6 +144,7 @@ TuneOutcome work(Run& run, Workers& workers, const TuneOptions& options) {
     ready.push_back(std::move(tuning));
   }
   if (run.stop_request() != StopRequest::leave) {
+    cover_every_extent(run, ready);
     search(run, ready);
     conclude(run, ready, options, outcome);
   }
@@ -161,7 +166,8 @@ TuneOutcome tune(const TuneOptions& options, Progress& progress, const std::func
   protocol.cache = options.cache;
   protocol.threads = options.threads > 0 ? options.threads : probe.device.cores;
   const Objects objects(options.cache_folder.empty() ? std::filesystem::path(db::cache_folder(options.db.string())) : options.cache_folder);
-  Workers workers(options, probe.device, protocol, objects);
+  const Limits limits = limits_of(options.budget_s);
+  Workers workers(options, limits, probe.device, protocol, objects);
   const db::DeviceId device = keep(store, device_row(probe.device));
   const db::ToolchainId toolchain = keep(store, toolchain_row());
   const db::ProtocolId protocol_id = db::keep_protocol(store, print(protocol));
@@ -178,6 +184,7 @@ TuneOutcome tune(const TuneOptions& options, Progress& progress, const std::func
           .progress = progress,
           .stop_request = stop_request,
           .budget = Budget(options.budget_s),
+          .limits = limits,
           .started = started,
           .seed = options.seed};
   if (recovery.interrupted_runs > 0)
@@ -186,7 +193,8 @@ TuneOutcome tune(const TuneOptions& options, Progress& progress, const std::func
     const TuneOutcome outcome = work(run, workers, options);
     end_run(store, run.id, outcome.stopped == StopRequest::leave ? "interrupted" : "done");
     return outcome;
-  } catch (...) {
+  } catch (const std::exception& error) {
+    record_event(store, run.id, "failed", error.what());
     end_run(store, run.id, "failed");
     throw;
   }

@@ -141,6 +141,7 @@ void Tuning::measure_floor() {
 void Tuning::remember() {
   for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
     resumed_ = true;
+    if (known.rejection && may_end_now(*known.rejection, run_.limits)) continue;
     const bool timed = !known.stage.empty();
     if (!known.rejection && !timed) continue;  // built and checked, not timed under this protocol: it is proposed again and its build found
     tried_[known.digest] = timed;
@@ -170,6 +171,7 @@ void Tuning::open_search() {
       if (auto restored = restore(run_, item_, known)) known_.push_back(std::move(*restored));
     }
     if (row.space != space_name_ || row.point.empty()) continue;
+    if (known.rejection && may_end_now(*known.rejection, run_.limits)) continue;
     const auto stored = nlohmann::json::parse(row.point);
     try {
       past.push_back({space_->parse(stored.at("point").get<std::string>()), parse_phase(stored.at("phase").get<std::string>()).value_or(Phase::random),
@@ -263,6 +265,7 @@ std::vector<Tuning::Settled> Tuning::race(const std::vector<Entrant>& entrants, 
   if (best) entries.push_back({best->candidate(), false, true});
 
   options.floor = floor_;
+  options.call_limit_s = run_.limits.call_s;
   options.seed = run_.seed + ++races_;
   // Flops are counted as scheduled, recomputation included: the leanest of the race is nearest to what any of them must do.
   double flops = flops_of(*baseline_);
@@ -323,7 +326,7 @@ void Tuning::screen_and_rank(std::vector<Entrant> entrants) {
   for (const Entrant& entrant : entrants) start_trial(run_.store, entrant.trial);
   RaceOptions options;
   options.stage = RaceStage::screen;
-  options.limit_s = std::max(5.0, run_.search_left_s());
+  options.limit_s = std::max(2.0, run_.search_left_s() / 2);  // of each of the two races
   std::vector<Settled> screened = race(entrants, options);
   std::vector<Entrant> passed;
   for (Settled& one : screened) {

@@ -21,6 +21,7 @@ using generators::Rejection;
 
 constexpr double kHopeless = 4;    // times the screen's cut: no need to be warm to see that
 constexpr int kLeastInRound = 3;   // samples of the longest kernels
+constexpr double kFarBehind = 2;   // times the anchor: of such a baseline one sample a round tells the ratio well enough, more would eat the race
 constexpr std::uint64_t kFloorTries = 3;
 constexpr double kOnceSlack = 2;   // a single sample on a shared machine may be off by this factor: another process on the same core
 
@@ -147,7 +148,7 @@ class Race {
     for (int round = 0; !is_over() && !baseline_failed() && has_open(*base); ++round) {
       for (Runner* runner : starters(*base)) {
         if (is_over()) break;
-        run_burst(*runner, round);
+        run_burst(*runner, *base, round);
       }
       for (const auto& runner : runners_)
         if (!runner->is_out && !runner->is_told) judge(*runner, *base, round);
@@ -174,9 +175,11 @@ class Race {
   }
 
   // One call first, untimed: the contender before it has left its own code and data in the caches.
-  void run_burst(Runner& runner, int round) {
-    runner.kernel.call_once();
-    const int samples = samples_in_round(runner.kernel, request_.protocol, kLeastInRound);
+  void run_burst(Runner& runner, const Runner& base, int round) {
+    const bool is_far_behind = runner.entry.is_baseline && runner.kernel.sample_ns() > request_.protocol.round_ms * 1e6 / kLeastInRound &&
+                               runner.kernel.sample_ns() > kFarBehind * base.kernel.sample_ns();
+    if (!is_far_behind) runner.kernel.call_once();
+    const int samples = is_far_behind ? 1 : samples_in_round(runner.kernel, request_.protocol, kLeastInRound);
     for (int i = 0; i < samples; ++i) runner.samples.push_back(runner.kernel.sample(round));
     reject_if_broken(runner);
   }
