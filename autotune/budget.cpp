@@ -12,7 +12,7 @@ double Budget::finals_s(double spent_s, std::size_t remaining) const {
 
 Limits limits_of(double budget_s) {
   // Below this a limit would judge the machine's load, not the step.
-  constexpr double kLeast_s = 2;
+  static constexpr double kLeast_s = 2;
   const auto limit = [budget_s](double share, double most_s) { return std::clamp(share * budget_s, kLeast_s, most_s); };
   const Limits most;
   return {.read_s = limit(0.4, most.read_s),

@@ -254,7 +254,7 @@ ReplayOutcome replay(db::Store& store, const ReplayOptions& options, Progress& p
   protocol.threads = options.threads > 0 ? options.threads : probe.device.cores;
   const Objects objects(options.cache_folder.empty() ? std::filesystem::path(db::cache_folder(store.path())) : options.cache_folder);
   CompilePool pool(probe.device.cores, probe.device, objects, options.launch);
-  Measurer measurer(probe.device, protocol, objects, {}, options.launch);
+  Measurer measurer(probe.device, protocol, objects, {}, options.launch);  // nothing promises an end: the widest limits
   const db::DeviceId device = keep(store, device_row(probe.device));
   const db::ToolchainId toolchain = keep(store, toolchain_row());
   const db::ProtocolId protocol_id = db::keep_protocol(store, print(protocol));
@@ -270,6 +270,7 @@ ReplayOutcome replay(db::Store& store, const ReplayOptions& options, Progress& p
           .progress = progress,
           .stop_request = stop_request,
           .budget = Budget(kReplayBudget_s),
+          .limits = {},
           .started = started,
           .seed = options.seed};
   std::vector<db::ScheduleId> schedules = {baseline};

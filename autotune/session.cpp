@@ -125,17 +125,19 @@ db::RunId begin(db::Store& store, const TuneOptions& options, const Probe& probe
   return begin_run(store, row);
 }
 
-TuneOutcome work(Run& run, Workers& workers, const TuneOptions& options) {
-  TuneOutcome outcome;
-  outcome.run = db::run(run.store, run.id).row.uuid;
-  std::vector<Tuning> tunings;
-  for (WorkItem& item : work_list(options, workers.reader, run.store)) tunings.emplace_back(run, std::move(item));
-  outcome.problems = static_cast<int>(tunings.size());
-  add_tries(options, tunings);
+// The tunings that have a baseline. A problem at fault (its reference crashes, say) costs itself; being the only one, it is the user's error.
+std::vector<Tuning> prepare(Run& run, std::vector<Tuning>& tunings, TuneOutcome& outcome) {
   std::vector<Tuning> ready;
   for (Tuning& tuning : tunings) {
     if (run.is_stopped()) break;
-    if (!tuning.prepare()) {
+    try {
+      if (!tuning.prepare()) {
+        ++outcome.without_baseline;
+        continue;
+      }
+    } catch (const UsageError& error) {
+      if (tunings.size() == 1) throw;
+      run.note("untunable", error.what());
       ++outcome.without_baseline;
       continue;
     }
@@ -143,6 +145,17 @@ TuneOutcome work(Run& run, Workers& workers, const TuneOptions& options) {
     outcome.resumed |= tuning.has_resumed();
     ready.push_back(std::move(tuning));
   }
+  return ready;
+}
+
+TuneOutcome work(Run& run, Workers& workers, const TuneOptions& options) {
+  TuneOutcome outcome;
+  outcome.run = db::run(run.store, run.id).row.uuid;
+  std::vector<Tuning> tunings;
+  for (WorkItem& item : work_list(options, workers.reader, run.store)) tunings.emplace_back(run, std::move(item));
+  outcome.problems = static_cast<int>(tunings.size());
+  add_tries(options, tunings);
+  std::vector<Tuning> ready = prepare(run, tunings, outcome);
   if (run.stop_request() != StopRequest::leave) {
     cover_every_extent(run, ready);
     search(run, ready);

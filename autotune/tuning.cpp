@@ -139,6 +139,8 @@ void Tuning::measure_floor() {
 
 // What earlier runs know of this problem is not done again.
 void Tuning::remember() {
+  for (const db::Suspect& suspect : suspects(run_.store, run_.device_id, run_.toolchain_id))
+    if (suspect.problem == item_.problem_id) suspects_.insert(schedule(run_.store, suspect.schedule).digest);
   for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
     resumed_ = true;
     if (known.rejection && may_end_now(*known.rejection, run_.limits)) continue;
@@ -193,6 +195,11 @@ void Tuning::add_seed(const Schedule& schedule, const std::string& origin) {
 std::vector<Wish> Tuning::next_wishes(std::size_t count) {
   std::vector<Wish> wishes;
   std::map<Digest, bool> here;
+  if (!postponed_.empty()) {
+    wishes.push_back(std::move(postponed_.back()));
+    postponed_.pop_back();
+    return wishes;
+  }
   const auto take = [&](Wish wish) {
     const Digest identity = digest(wish.schedule);
     if (tried_.contains(identity) || here.contains(identity)) {
@@ -201,7 +208,12 @@ std::vector<Wish> Tuning::next_wishes(std::size_t count) {
       return;
     }
     here[identity] = true;
-    wishes.push_back(std::move(wish));
+    if (suspects_.contains(identity)) {
+      wish.alone = true;
+      postponed_.push_back(std::move(wish));
+    } else {
+      wishes.push_back(std::move(wish));
+    }
   };
   while (!seeds_.empty() && wishes.size() < count) {
     take(seeds_.front());
@@ -213,11 +225,11 @@ std::vector<Wish> Tuning::next_wishes(std::size_t count) {
     if (!proposal) break;
     take({space_->schedule(proposal->point), origin_of(proposal->phase), proposal, space_name_, false});
   }
-  if (wishes.empty()) wishes = suspects_to_retry();
-  return wishes;
+  if (!wishes.empty()) return wishes;
+  return postponed_.empty() ? suspects_to_retry() : next_wishes(count);
 }
 
-// Candidates whose process died under them: once more, alone, last.
+// Candidates whose process died under them and that nobody proposes again: once more, alone, last.
 std::vector<Wish> Tuning::suspects_to_retry() {
   for (const db::Suspect& suspect : suspects(run_.store, run_.device_id, run_.toolchain_id)) {
     if (suspect.problem != item_.problem_id) continue;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,8 @@ class Tuning {
   std::map<std::string, int> rejected_;
   int tried_count_ = 0;
   std::vector<Wish> seeds_;               // not proposed yet
+  std::set<Digest> suspects_;             // schedules under which an earlier run died
+  std::vector<Wish> postponed_;           // suspects that were proposed again: each waits for a batch of its own
   std::unique_ptr<Search> search_;
   std::string space_name_;
   std::optional<schedules::Space> space_;

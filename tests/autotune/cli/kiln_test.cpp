@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/autotune/cli/run_kiln.h"
+#include "tests/support/run_kiln.h"
 #include "tests/autotune/cli/tuned_store.h"
 
 namespace kiln::autotune::cli {

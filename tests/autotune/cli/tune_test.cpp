@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "tests/autotune/cli/run_kiln.h"
+#include "tests/support/run_kiln.h"
 
 namespace kiln::autotune::cli {
 namespace {

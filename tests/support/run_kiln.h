@@ -6,9 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/db/temporary_folder.h"
@@ -33,7 +35,7 @@ class RunningKiln {
     static int count = 0;
     out_ = folder.file("out." + std::to_string(++count));
     err_ = folder.file("err." + std::to_string(count));
-    arguments.insert(arguments.begin(), KILN_BINARY_DIR "/bin/kiln");
+    arguments.insert(arguments.begin(), KILN_PROGRAM);
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
@@ -43,15 +45,24 @@ class RunningKiln {
     dup2(open(out_.c_str(), O_CREAT | O_WRONLY, 0600), STDOUT_FILENO);
     dup2(open(err_.c_str(), O_CREAT | O_WRONLY, 0600), STDERR_FILENO);
     unsetenv("KILN_DB");
+    unsetenv("KILN_CACHE_DIR");
     execv(argv[0], argv.data());
     _exit(127);
   }
 
+  pid_t pid() const { return pid_; }
   void signal(int number) const { kill(pid_, number); }
   std::string err_so_far() const { return text_of(err_); }
 
   bool has_ended() {
     if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
+    return ended_;
+  }
+
+  // False when it still runs after `seconds`.
+  bool ends_within(double seconds) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    while (!has_ended() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return ended_;
   }
 
