@@ -1,4 +1,4 @@
-// The lowering driver: two passes of ours at the end of Halide's, then Halide's module.
+// The lowering driver: passes of ours at the end of Halide's, then Halide's module.
 #include "generators/host/lowered.h"
 
 #include <map>
@@ -29,6 +29,17 @@ class UnalignedOutputs : public ir::IRMutator {
   }
 
   std::map<std::string, Halide::Parameter> outputs_;
+};
+
+// Halide aligns a stack allocation to the vector width only when it has two elements or more, yet accesses any of them with aligned vectors: a masked
+// store of four lanes, of which one exists, ends the process on a single float at an odd place. Two elements are aligned.
+class AlignedSingles : public ir::IRMutator {
+ private:
+  using ir::IRMutator::visit;
+  ir::Stmt visit(const ir::Allocate* op) override {
+    if (op->constant_allocation_size() != 1 || op->new_expr.defined()) return ir::IRMutator::visit(op);
+    return ir::Allocate::make(op->name, op->type, op->memory_type, {2}, op->condition, mutate(op->body), op->new_expr, op->free_function, op->padding);
+  }
 };
 
 // Keeps the statement as it is when Halide's own passes before parallel closures are done.
@@ -120,6 +131,7 @@ StatementFacts facts_of(const Pipeline& pipeline, const Algorithm& algorithm, co
 
 Halide::Module lower(Pipeline& pipeline, const std::string& symbol, const Halide::Target& target) {
   pipeline.pipeline.add_custom_lowering_pass(new UnalignedOutputs(output_parameters(pipeline.pipeline)));
+  pipeline.pipeline.add_custom_lowering_pass(new AlignedSingles());
   Halide::Module module = pipeline.pipeline.compile_to_module(pipeline.arguments, symbol, target);
   number_tasks(module, symbol);
   pipeline.pipeline.clear_custom_lowering_passes();  // they refer to this call's values

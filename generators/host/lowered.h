@@ -18,11 +18,11 @@ struct Lowered {
   LoopTree program;
 };
 
-// Adds two passes of ours to Halide's: every access to an output is compiled for a pointer that is aligned to its element only, and the final
-// statement is read into a LoopTree for this problem's extents. Throws Halide::Error.
+// Adds passes of ours to Halide's: every access to an output is compiled for a pointer that is aligned to its element only, every access to the
+// stack finds the alignment it was compiled for, and the final statement is read into a LoopTree for this problem's extents. Throws Halide::Error.
 Lowered lower(Pipeline& pipeline, const std::string& symbol, const Halide::Target& target, const Algorithm& algorithm, const Problem& problem);
 
-// The first pass alone, for builds that no problem belongs to.
+// Without the reading, for builds that no problem belongs to.
 Halide::Module lower(Pipeline& pipeline, const std::string& symbol, const Halide::Target& target);
 
 }  // namespace kiln::generators::host
