@@ -12,13 +12,16 @@ using Extents = std::vector<Extent>;
 
 const StageLoops& stage_at(const LoopNest& nest, int stage) { return nest.stages()[static_cast<std::size_t>(stage)]; }
 
-// How far a split loop reaches when its parts do. Two cases are left open because Halide does not bound them: parts with gaps between them, and
-// a factor beyond the whole loop, whose guard it folds into the other ends.
+bool guards(Tail tail) { return tail != Tail::round_up && tail != Tail::round_up_and_blend && tail != Tail::shift_inwards && tail != Tail::shift_inwards_and_blend; }
+
+// How far a split loop reaches when its parts do. Three cases are left open because Halide does not bound them: parts with gaps between them, a
+// factor beyond the whole loop, whose guard it folds into the other ends, and some of the parts of a loop that ends within one of them.
 Extent joined_span(const LoopRewrite& split, Extent whole, Extent outer, Extent inner) {
   if (outer == Extent(1) && inner == Extent(1)) return 1;
   if (whole && split.factor > *whole && split.tail != Tail::round_up) return std::nullopt;
   if (!outer || !inner) return whole;
   if (*outer > 1 && *inner < split.factor) return std::nullopt;
+  if (whole && guards(split.tail) && *whole % split.factor != 0 && *outer * split.factor < *whole) return std::nullopt;
   const std::int64_t reach = (*outer - 1) * split.factor + *inner;
   return whole ? std::min(reach, *whole) : reach;
 }

@@ -8,6 +8,7 @@
 #include "dsl/error.h"
 #include "dsl/loop_nest.h"
 #include "dsl/placement.h"
+#include "dsl/tails.h"
 #include "dsl/text_cursor.h"
 
 namespace kiln {
@@ -88,9 +89,9 @@ class Reader {
       for (const Definition& definition : nest_.stages()[s].definitions) {
         check_marks(nest_.stages()[s], definition, first);
         check_parallel_inside_vector(definition, first);
-        if (nest_.stages()[s].is_output()) check_extents(nest_.stages()[s], definition, first);
       }
     }
+    first.offer(find_overrun(nest_));
     return first.take();
   }
 
@@ -189,42 +190,6 @@ class Reader {
       if (loop.kind == LoopKind::vectorized && parallel)
         first.offer(std::max(loop.marked_by, parallel->marked_by),
                     fmt::format("the parallel loop '{}' would run inside a vectorized loop; reorder the vectorized one further in", parallel->name));
-    }
-  }
-
-  // An output's memory ends where the problem says: a tail that computes more, or starts before 0, would leave it.
-  static void check_extents(const StageLoops& stage, const Definition& definition, First& first) {
-    std::vector<std::optional<std::int64_t>> runs(definition.variables.size());
-    for (std::size_t d = 0; d < stage.facts->extents.size(); ++d)
-      if (const int loop = definition.facts->pure_loop[d]; loop >= 0) runs[static_cast<std::size_t>(loop)] = stage.facts->extents[d];
-    // A part of a guarded loop cannot leave what the guard lets through, the outer part of a shifted one not what the shift clamps to.
-    std::vector<bool> is_guarded(definition.variables.size(), false);
-    for (const LoopRewrite& rewrite : definition.rewrites) {
-      const auto old = static_cast<std::size_t>(rewrite.old), outer = static_cast<std::size_t>(rewrite.outer),
-                 inner = static_cast<std::size_t>(rewrite.inner);
-      if (rewrite.kind == LoopRewrite::Kind::fuse) {
-        if (runs[outer] && runs[inner]) runs[old] = *runs[outer] * *runs[inner];
-        continue;
-      }
-      runs[inner] = rewrite.factor;
-      if (!runs[old]) continue;
-      runs[outer] = (*runs[old] + rewrite.factor - 1) / rewrite.factor;
-      const bool shifts = rewrite.tail == Tail::shift_inwards || rewrite.tail == Tail::shift_inwards_and_blend;
-      const bool guards = rewrite.tail == Tail::guard_with_if || rewrite.tail == Tail::predicate || rewrite.tail == Tail::predicate_stores;
-      const bool rounds = !shifts && !guards && !is_guarded[old];
-      is_guarded[inner] = guards || is_guarded[old];
-      is_guarded[outer] = guards || shifts || is_guarded[old];
-      const std::string& name = definition.variables[old].name;
-      if (shifts && *runs[old] < rewrite.factor)
-        first.offer(rewrite.directive, fmt::format("loop '{}' of the output {} runs {} times in this problem, fewer than {}: the tail {} would start before 0; "
-                                                   "use a factor of at most {} or GuardWithIf",
-                                                   name, stage.name, *runs[old], rewrite.factor, tail_strategies()[static_cast<std::size_t>(rewrite.tail)],
-                                                   *runs[old]));
-      if (rounds && *runs[old] % rewrite.factor != 0)
-        first.offer(rewrite.directive, fmt::format("loop '{}' of the output {} runs {} times in this problem, which {} does not divide: the tail {} would "
-                                                   "leave the output; use a factor that divides it or GuardWithIf",
-                                                   name, stage.name, *runs[old], rewrite.factor,
-                                                   tail_strategies()[static_cast<std::size_t>(rewrite.tail)]));
     }
   }
 

@@ -101,6 +101,51 @@ TEST(LegalityTest, factors_fit_what_they_divide) {
   });
 }
 
+TEST(LegalityTest, tails_stay_within_the_inputs) {
+  expect_rows(of_product, {
+      {"c.compute_root()\nA.in().compute_at(c, k).vectorize(d0, 4)",
+       "`A.in().vectorize(d0, 4)`: loop 'd0' of A.in() runs 1 time there, fewer than 4: the tail ShiftInwards would read outside the input; use a factor that "
+       "is at most 1 or GuardWithIf"},
+      {"c.compute_root()\nc.update(0).split(n, no, ni, 6)\nB.in().compute_at(c, no).split(d0, e, f, 4, PredicateStores)",
+       "`B.in().split(d0, e, f, 4, PredicateStores)`: loop 'd0' of B.in() runs 6 times there, which 4 does not divide: the tail PredicateStores would read "
+       "outside the input; use a factor that divides it or GuardWithIf"},
+      {"c.compute_root()\nA.in(c).compute_at(c, k).split(d0, e, f, 4, RoundUpAndBlend)",
+       "`A.in(c).split(d0, e, f, 4, RoundUpAndBlend)`: loop 'd0' of A.in(c) runs 1 time there, which 4 does not divide: the tail RoundUpAndBlend would read "
+       "outside the input; use a factor that divides it or GuardWithIf"},
+      {"c.compute_root()\nA.in().compute_at(c, k).vectorize(d0, 4, GuardWithIf)", "legal"},
+      {"c.compute_root()\nc.update(0).split(n, no, ni, 6)\nB.in().compute_at(c, no).vectorize(d0, 4)", "legal"},
+      {"c.compute_root()\nA.in().compute_at(c, m).vectorize(d0, 4)", "legal"},
+  });
+  expect_rows(of_blurs, {
+      {"gray.compute_at(out, x).split(x, xo, xi, 2, RoundUp)", "legal"},
+      {"out.split(x, xo, xi, 8)\ngray.compute_at(out, xi)", "legal"},
+  });
+}
+
+TEST(LegalityTest, blends_need_their_neighbours_and_atomic_stores_no_mask) {
+  expect_rows(of_blurs, {
+      {"blur_y.compute_at(out, x).store_root().split(x, xo, xi, 4, ShiftInwardsAndBlend)",
+       "`blur_y.split(x, xo, xi, 4, ShiftInwardsAndBlend)`: the tail ShiftInwardsAndBlend loads elements of other iterations, which the storage of blur_y need "
+       "not hold any more: it is stored further out than it is computed; use GuardWithIf or store it where it is computed"},
+      {"blur_y.compute_at(out, x).split(x, xo, xi, 4, RoundUpAndBlend)", "legal"},
+  });
+  expect_rows(of_product, {
+      {"c.compute_root()\nc.update(0).atomic().split(n, no, ni, 4, PredicateStores)",
+       "`c.update(0).split(n, no, ni, 4, PredicateStores)`: an atomic update cannot mask its stores, as PredicateStores does; use GuardWithIf"},
+      {"c.compute_root()\nc.update(0).split(n, no, ni, 4, Predicate).atomic()",
+       "`c.update(0).split(n, no, ni, 4, Predicate)`: an atomic update cannot mask its stores, as Predicate does; use GuardWithIf"},
+      {"c.compute_root()\nc.update(0).atomic().split(n, no, ni, 4, GuardWithIf)", "legal"},
+  });
+}
+
+TEST(LegalityTest, a_part_of_a_loop_that_ends_within_a_part_has_no_known_reach) {
+  expect_rows(of_product, {
+      {"y.split(n, no, ni, 11, GuardWithIf).split(ni, nj, nk, 4, GuardWithIf)\nc.compute_at(y, nj).vectorize(n)",
+       "`c.vectorize(n)`: how often loop 'n' of c runs is not known while compiling; give it a factor, as in vectorize(n, 8)"},
+      {"y.split(n, no, ni, 12, GuardWithIf).split(ni, nj, nk, 4, GuardWithIf)\nc.compute_at(y, nj).vectorize(n)", "legal"},
+  });
+}
+
 TEST(LegalityTest, tails_keep_the_meaning_of_updates_and_reductions) {
   expect_rows(of_product, {
       {"c.compute_root()\nc.update(0).split(k, ko, ki, 4, RoundUp)",

@@ -128,9 +128,14 @@ class Proposer {
     return pick(random_, kFactors);
   }
 
-  void add_tail(std::vector<DirectiveArgument>& arguments) {
-    if (chance(random_, 25)) return;
-    arguments.emplace_back(chance(random_, 50) ? "GuardWithIf" : pick(random_, tail_strategies()));
+  // Of a stage that is not an output mostly tails that compute no more than is read: the others ask the inputs for more than most problems have,
+  // which is known only after the build.
+  void add_tail(const Place& where, std::vector<DirectiveArgument>& arguments) {
+    if (!algorithm_.is_output(where.first) && chance(random_, 92)) {
+      arguments.emplace_back(chance(random_, 85) ? "GuardWithIf" : "Predicate");
+    } else if (!chance(random_, 25)) {
+      arguments.emplace_back(chance(random_, 50) ? "GuardWithIf" : pick(random_, tail_strategies()));
+    }
   }
 
   void rewrite(const Place& where) {
@@ -162,14 +167,14 @@ class Proposer {
     const std::string outer = chance(random_, 30) ? loop : fresh(loop), inner = fresh(loop);
     if (outer.find('.') != std::string::npos) return;
     std::vector<DirectiveArgument> arguments = {loop, outer, inner, factor()};
-    add_tail(arguments);
+    add_tail(where, arguments);
     if (keep(where.first, where.second, "split", arguments)) replace(loops_[where], loop, outer, inner);
   }
 
   void tile(const Place& where, const std::string& x, const std::string& y) {
     const std::string xo = fresh(x), yo = fresh(y), xi = fresh(x), yi = fresh(y);
     std::vector<DirectiveArgument> arguments = {x, y, xo, yo, xi, yi, factor(), factor()};
-    add_tail(arguments);
+    add_tail(where, arguments);
     if (!keep(where.first, where.second, "tile", arguments)) return;
     replace(loops_[where], x, xo, xi);
     replace(loops_[where], y, yo, yi);
@@ -200,7 +205,7 @@ class Proposer {
     if (name != "serial" && chance(random_, 50)) {
       // Many copies of a stencil take Halide seconds to lower and show nothing that a few do not.
       arguments.emplace_back(name == "unroll" ? 1 + static_cast<std::int64_t>(below(random_, 4)) : factor());
-      add_tail(arguments);
+      add_tail(where, arguments);
     }
     keep(where.first, where.second, name, arguments);
   }

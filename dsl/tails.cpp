@@ -1,0 +1,152 @@
+#include "dsl/tails.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "dsl/directive.h"
+#include "dsl/placement.h"
+
+namespace kiln {
+namespace {
+
+using Extents = std::vector<std::optional<std::int64_t>>;
+
+const std::string& name_of(Tail tail) { return tail_strategies()[static_cast<std::size_t>(tail)]; }
+
+bool shifts(Tail tail) { return tail == Tail::shift_inwards || tail == Tail::shift_inwards_and_blend; }
+bool blends(Tail tail) { return tail == Tail::shift_inwards_and_blend || tail == Tail::round_up_and_blend; }
+bool masks_all(Tail tail) { return tail == Tail::guard_with_if || tail == Tail::predicate; }
+bool masks_stores(Tail tail) { return masks_all(tail) || tail == Tail::predicate_stores; }
+
+// A split whose parts run over more than the loop that was split.
+struct Overrun {
+  const LoopRewrite* split = nullptr;
+  std::int64_t runs = 0;  // of the loop that was split
+};
+
+// The splits that leave `extents` (by dimension) unless `is_masked` says that their tail does not touch what lies outside.
+std::vector<Overrun> overruns(const Definition& definition, const Extents& extents, bool (*is_masked)(Tail)) {
+  std::vector<Overrun> out;
+  std::vector<std::optional<std::int64_t>> runs(definition.variables.size());
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    if (const int loop = definition.facts->pure_loop[d]; loop >= 0) runs[static_cast<std::size_t>(loop)] = extents[d];
+  // A part of a masked loop cannot leave what the mask lets through, the outer part of a shifted one not what the shift clamps to.
+  std::vector<bool> is_guarded(definition.variables.size(), false);
+  for (const LoopRewrite& rewrite : definition.rewrites) {
+    const auto old = static_cast<std::size_t>(rewrite.old), outer = static_cast<std::size_t>(rewrite.outer),
+               inner = static_cast<std::size_t>(rewrite.inner);
+    if (rewrite.kind == LoopRewrite::Kind::fuse) {
+      if (runs[outer] && runs[inner]) runs[old] = *runs[outer] * *runs[inner];
+      continue;
+    }
+    runs[inner] = rewrite.factor;
+    if (!runs[old]) continue;
+    runs[outer] = (*runs[old] + rewrite.factor - 1) / rewrite.factor;
+    const bool starts_before = shifts(rewrite.tail) && *runs[old] < rewrite.factor;
+    const bool rounds = !shifts(rewrite.tail) && !is_masked(rewrite.tail) && !is_guarded[old] && *runs[old] % rewrite.factor != 0;
+    is_guarded[inner] = is_masked(rewrite.tail) || is_guarded[old];
+    is_guarded[outer] = is_guarded[inner] || shifts(rewrite.tail);
+    if (starts_before || rounds) out.push_back({&rewrite, *runs[old]});
+  }
+  return out;
+}
+
+const std::string& loop_of(const Definition& definition, const Overrun& overrun) {
+  return definition.variables[static_cast<std::size_t>(overrun.split->old)].name;
+}
+
+// An output's memory ends where the problem says.
+std::string leaves_output(const StageLoops& stage, const Definition& definition, const Overrun& overrun) {
+  const LoopRewrite& split = *overrun.split;
+  const std::string& loop = loop_of(definition, overrun);
+  if (shifts(split.tail))
+    return fmt::format("loop '{}' of the output {} runs {} times in this problem, fewer than {}: the tail {} would start before 0; use a factor of at "
+                       "most {} or GuardWithIf",
+                       loop, stage.name, overrun.runs, split.factor, name_of(split.tail), overrun.runs);
+  return fmt::format("loop '{}' of the output {} runs {} times in this problem, which {} does not divide: the tail {} would leave the output; use a "
+                     "factor that divides it or GuardWithIf",
+                     loop, stage.name, overrun.runs, split.factor, name_of(split.tail));
+}
+
+std::string leaves_input(const StageLoops& stage, const Definition& definition, const Overrun& overrun) {
+  const LoopRewrite& split = *overrun.split;
+  const std::string what = shifts(split.tail) ? fmt::format("fewer than {}", split.factor) : fmt::format("which {} does not divide", split.factor);
+  const std::string remedy = shifts(split.tail) ? fmt::format("is at most {}", overrun.runs) : "divides it";
+  return fmt::format("loop '{}' of {} runs {} time{} there, {}: the tail {} would read outside the input; use a factor that {} or GuardWithIf",
+                     loop_of(definition, overrun), stage.name, overrun.runs, overrun.runs == 1 ? "" : "s", what, name_of(split.tail), remedy);
+}
+
+bool copies_input(const StageLoops& stage) { return stage.facts->stage->name.ends_with(".in"); }
+
+// Whether the pure definition loads an input, not copied elsewhere, at exactly its own dimension's index.
+bool loads_input_along(const LoopNest& nest, const StageLoops& stage, std::size_t dimension) {
+  if (copies_input(stage)) return true;
+  const Definition& definition = stage.definitions.front();
+  const int loop = definition.facts->pure_loop[dimension];
+  for (std::size_t u = 0; u < definition.producers.size(); ++u) {
+    const StageLoops& producer = nest.stages()[static_cast<std::size_t>(definition.producers[u])];
+    if (!producer.is_inlined() || !copies_input(producer)) continue;
+    for (const std::vector<IndexForm>& forms : definition.facts->uses[u].dimensions)
+      for (const IndexForm& form : forms)
+        if (form.is_known && form.slack == 0 && form.low == 0 && form.terms == decltype(form.terms){{loop, 1.0}}) return true;
+  }
+  return false;
+}
+
+// The extents of the dimensions along which too much would leave an input; the rest stay open.
+Extents copied_extents(const LoopNest& nest, int s) {
+  const StageLoops& stage = nest.stages()[static_cast<std::size_t>(s)];
+  Extents extents = constant_extents(nest, s);
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    if (!loads_input_along(nest, stage, d)) extents[d].reset();
+  return extents;
+}
+
+class Finder {
+ public:
+  explicit Finder(const LoopNest& nest) : nest_(nest) {}
+
+  std::optional<Illegal> find() {
+    for (std::size_t s = 0; s < nest_.stages().size(); ++s) {
+      const StageLoops& stage = nest_.stages()[s];
+      if (stage.is_inlined()) continue;
+      for (const Definition& definition : stage.definitions) {
+        for (const LoopRewrite& rewrite : definition.rewrites)
+          if (rewrite.kind == LoopRewrite::Kind::split) check_kind(stage, definition, rewrite);
+        if (stage.is_output())
+          for (const Overrun& overrun : overruns(definition, stage.facts->extents, masks_stores))
+            offer(overrun.split->directive, leaves_output(stage, definition, overrun));
+      }
+      if (!stage.is_output())
+        for (const Overrun& overrun : overruns(stage.definitions.front(), copied_extents(nest_, static_cast<int>(s)), masks_all))
+          offer(overrun.split->directive, leaves_input(stage, stage.definitions.front(), overrun));
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void offer(std::size_t directive, std::string message) {
+    if (!found_ || directive < found_->directive) found_ = Illegal{directive, std::move(message)};
+  }
+
+  void check_kind(const StageLoops& stage, const Definition& definition, const LoopRewrite& split) {
+    if (blends(split.tail) && stage.slides())
+      offer(std::max(split.directive, stage.store.directive),
+            fmt::format("the tail {} loads elements of other iterations, which the storage of {} need not hold any more: it is stored further out than "
+                        "it is computed; use GuardWithIf or store it where it is computed",
+                        name_of(split.tail), stage.name));
+    if (definition.is_atomic && (split.tail == Tail::predicate || split.tail == Tail::predicate_stores))
+      offer(split.directive, fmt::format("an atomic update cannot mask its stores, as {} does; use GuardWithIf", name_of(split.tail)));
+  }
+
+  const LoopNest& nest_;
+  std::optional<Illegal> found_;
+};
+
+}  // namespace
+
+std::optional<Illegal> find_overrun(const LoopNest& nest) { return Finder(nest).find(); }
+
+}  // namespace kiln
