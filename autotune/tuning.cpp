@@ -161,7 +161,8 @@ void Tuning::open_search() {
   space_name_ = space_->name();
   SearchPlan plan;
   plan.seed = run_.seed;
-  plan.expected_trials = static_cast<std::uint64_t>(std::clamp(run_.search_left_s() * 4, 40.0, 2000.0));
+  // Of the budget, not of what is left of it: equal runs must plan alike, however long their first steps took.
+  plan.expected_trials = static_cast<std::uint64_t>(std::clamp(run_.budget.search_ends_s() * 4, 40.0, 2000.0));
   search_ = make_search(*space_, plan);
   std::vector<Trial> past;
   for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {

@@ -21,6 +21,11 @@ constexpr std::size_t kMostLines = 8;  // of one failure's text; `explain` print
 // Not what a user would call a failure: the candidate is right, only not needed.
 bool is_failure(const db::RejectionRow& rejection) { return rejection.reason != "cut_slow" && rejection.reason != "same_as_build"; }
 
+// Events that say what a run could not do. Whatever comes later, they stay in sight.
+bool is_fault(const db::EventRow& event) {
+  return event.kind == "failed" || event.kind == "untunable" || event.kind == "no_baseline" || event.kind == "no_generic";
+}
+
 RunLine run_line(db::Store& store, db::RunId id, const std::function<db::Liveness(const db::Process&)>& is_alive) {
   const db::StoredRun run = db::run(store, id);
   RunLine line;
@@ -33,7 +38,11 @@ RunLine run_line(db::Store& store, db::RunId id, const std::function<db::Livenes
   line.budget_s = run.row.budget_s;
   line.command = option_of(run, "command");
   if (const auto floors = db::noise_floors(store, id); !floors.empty()) line.noise = floors.back().p95_relative;
-  if (const auto events = db::events(store, id); !events.empty()) line.last_event = events.back().kind + ": " + events.back().detail;
+  for (const db::EventRow& event : db::events(store, id)) {
+    const std::string text = event.kind + ": " + event.detail;
+    if (is_fault(event)) line.faults.push_back(text);
+    line.last_event = is_fault(event) ? "" : text;
+  }
   return line;
 }
 
@@ -58,6 +67,7 @@ std::string print_run(const RunLine& run) {
   if (run.noise) text += ", noise " + print_percent(*run.noise);
   text += "\n";
   if (!run.command.empty()) text += "  " + run.command + "\n";
+  for (const std::string& fault : run.faults) text += indented(fault, "  ", kMostLines);
   if (!run.last_event.empty()) text += "  last event: " + run.last_event + "\n";
   return text;
 }
@@ -122,7 +132,7 @@ std::string status_json(const StatusPage& page) {
   for (const RunLine& run : page.runs)
     runs.push_back({{"run", run.run}, {"state", run.state}, {"process_gone", run.is_gone}, {"started", run.started}, {"heartbeat", run.heartbeat},
                     {"ended", or_null(run.ended)}, {"budget_s", or_null(run.budget_s)}, {"command", run.command}, {"noise", or_null(run.noise)},
-                    {"last_event", run.last_event}});
+                    {"faults", run.faults}, {"last_event", run.last_event}});
   for (const db::ProblemStatus& problem : page.problems)
     problems.push_back({{"operator", problem.operator_name}, {"problem", problem.problem}, {"phase", phase_of(problem)}, {"tried", problem.tried},
                         {"ok", problem.ok}, {"rejected", problem.rejected}, {"suspects", problem.suspects}, {"in_flight", problem.running},

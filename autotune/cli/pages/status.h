@@ -20,7 +20,8 @@ struct RunLine {
   std::optional<double> budget_s;
   std::string command;                // as typed; empty: not kept
   std::optional<double> noise;        // the latest A/A floor
-  std::string last_event;             // "contended: …"; empty: none
+  std::vector<std::string> faults;    // what could not be done and why: "untunable: …", "failed: …"
+  std::string last_event;             // "contended: …"; empty: none, or the last is a fault
 };
 
 // The newest failure of one reason on one problem.
