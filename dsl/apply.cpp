@@ -63,6 +63,15 @@ class Calls {
   // A new loop is of the same sort as the one it comes from.
   Halide::VarOrRVar new_loop(std::size_t i, std::size_t from) const { return {halide_name(word(i)), is_reduction(word(from))}; }
 
+  // Splits loop 0 by number 1 with tail 2 and returns the new inner loop. Halide's own two-argument forms draw a fresh name such as `v0`, which an
+  // algorithm's unnamed loop may have already.
+  Halide::VarOrRVar split_off_inner() {
+    const Halide::VarOrRVar outer = loop(0);
+    const Halide::VarOrRVar inner(outer.name() + "$inner", outer.is_rvar);
+    definition_.split(outer, outer, inner, number(1), tail(2));
+    return inner;
+  }
+
   std::vector<Halide::VarOrRVar> loops() const {
     std::vector<Halide::VarOrRVar> all;
     for (std::size_t i = 0; i < count(); ++i) all.push_back(loop(i));

@@ -66,6 +66,22 @@ bool stems_from_half_masked(const Definition& definition, int id) {
   return stems[static_cast<std::size_t>(id)];
 }
 
+// Whether a variable is, or stems from, the outer part of a split that shifts inwards: its last iterations go over the same elements.
+bool stems_from_shifted(const Definition& definition, int id) {
+  std::vector<bool> stems(definition.variables.size(), false);
+  for (const LoopRewrite& rewrite : definition.rewrites) {
+    const auto old = static_cast<std::size_t>(rewrite.old), outer = static_cast<std::size_t>(rewrite.outer),
+               inner = static_cast<std::size_t>(rewrite.inner);
+    if (rewrite.kind == LoopRewrite::Kind::split) {
+      stems[inner] = stems[old];
+      stems[outer] = stems[old] || rewrite.tail == Tail::shift_inwards || rewrite.tail == Tail::shift_inwards_and_blend;
+    } else {
+      stems[old] = stems[inner] || stems[outer];
+    }
+  }
+  return stems[static_cast<std::size_t>(id)];
+}
+
 // Halide covers a split by an earlier, larger ShiftInwards split of the same loop: then Auto rounds up.
 bool covered_by_shift(const Definition& definition, int id, std::int64_t factor) {
   std::vector<std::int64_t> cover(definition.variables.size(), 0);
@@ -114,6 +130,10 @@ std::string refuse_tail(const Subject& subject, int id, Tail tail) {
                        loop.name);
   if (is_inner && tail == Tail::predicate_loads)
     return fmt::format("'{}' is the inner part of a split, where PredicateLoads would store to the next tile; use GuardWithIf, Predicate or Auto",
+                       loop.name);
+  if (tail == Tail::predicate_loads && stems_from_shifted(definition, id))
+    return fmt::format("'{}' stems from a split that shifts inwards, onto whose elements PredicateLoads would store what it did not load; use GuardWithIf, "
+                       "Predicate or Auto",
                        loop.name);
   if (blends(tail) && shares_parallel_loop(definition, loop.roots))
     return fmt::format("{} loads and stores elements beyond its own, which a parallel loop of the same dimension may be computing; use GuardWithIf",

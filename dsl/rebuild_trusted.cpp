@@ -40,7 +40,9 @@ void schedule_update(Halide::Func& stage, int index) {
     std::vector<Halide::VarOrRVar> order{pure.front()};
     for (const Halide::RVar& r : stage.rvars(index)) order.emplace_back(r);
     for (std::size_t i = 1; i < pure.size(); ++i) order.emplace_back(pure[i]);
-    update.reorder(order).vectorize(pure.front(), kVectorDoubles, Halide::TailStrategy::GuardWithIf);
+    // A name of ours: Halide's own would be `v0`, which an unnamed loop of the algorithm may have.
+    const Halide::Var lanes(pure.front().name() + "$lanes");
+    update.reorder(order).split(pure.front(), pure.front(), lanes, kVectorDoubles, Halide::TailStrategy::GuardWithIf).vectorize(lanes);
   }
   update.parallel(pure.back());
 }

@@ -34,19 +34,25 @@ std::vector<Overrun> overruns(const Definition& definition, const Extents& exten
     if (const int loop = definition.facts->pure_loop[d]; loop >= 0) runs[static_cast<std::size_t>(loop)] = extents[d];
   // A part of a masked loop cannot leave what the mask lets through, the outer part of a shifted one not what the shift clamps to.
   std::vector<bool> is_guarded(definition.variables.size(), false);
+  // Of an inner part Halide counts masked stores as reached.
+  std::vector<bool> is_inner(definition.variables.size(), false);
   for (const LoopRewrite& rewrite : definition.rewrites) {
     const auto old = static_cast<std::size_t>(rewrite.old), outer = static_cast<std::size_t>(rewrite.outer),
                inner = static_cast<std::size_t>(rewrite.inner);
     if (rewrite.kind == LoopRewrite::Kind::fuse) {
       if (runs[outer] && runs[inner]) runs[old] = *runs[outer] * *runs[inner];
+      is_inner[old] = is_inner[outer] || is_inner[inner];
       continue;
     }
     runs[inner] = rewrite.factor;
+    is_inner[inner] = true;
+    is_inner[outer] = is_inner[old];
     if (!runs[old]) continue;
     runs[outer] = (*runs[old] + rewrite.factor - 1) / rewrite.factor;
     const bool starts_before = shifts(rewrite.tail) && *runs[old] < rewrite.factor;
-    const bool rounds = !shifts(rewrite.tail) && !is_masked(rewrite.tail) && !is_guarded[old] && *runs[old] % rewrite.factor != 0;
-    is_guarded[inner] = is_masked(rewrite.tail) || is_guarded[old];
+    const bool masks = is_masked(rewrite.tail) && (masks_all(rewrite.tail) || !is_inner[old]);
+    const bool rounds = !shifts(rewrite.tail) && !masks && !is_guarded[old] && *runs[old] % rewrite.factor != 0;
+    is_guarded[inner] = masks || is_guarded[old];
     is_guarded[outer] = is_guarded[inner] || shifts(rewrite.tail);
     if (starts_before || rounds) out.push_back({&rewrite, *runs[old]});
   }

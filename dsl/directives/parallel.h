@@ -32,7 +32,8 @@ struct Parallel {
     if (calls.count() == 1) {
       calls.definition().parallel(calls.loop(0));
     } else {
-      calls.definition().parallel(calls.loop(0), calls.number(1), calls.tail(2));
+      calls.split_off_inner();
+      calls.definition().parallel(calls.loop(0));
     }
   }
 };

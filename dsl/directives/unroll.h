@@ -30,7 +30,7 @@ struct Unroll {
     if (calls.count() == 1) {
       calls.definition().unroll(calls.loop(0));
     } else {
-      calls.definition().unroll(calls.loop(0), calls.number(1), calls.tail(2));
+      calls.definition().unroll(calls.split_off_inner());
     }
   }
 };

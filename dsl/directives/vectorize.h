@@ -33,7 +33,7 @@ struct Vectorize {
     if (calls.count() == 1) {
       calls.definition().vectorize(calls.loop(0));
     } else {
-      calls.definition().vectorize(calls.loop(0), calls.number(1), calls.tail(2));
+      calls.definition().vectorize(calls.split_off_inner());
     }
   }
 };
