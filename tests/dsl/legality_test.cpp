@@ -95,6 +95,11 @@ TEST(LegalityTest, factors_fit_what_they_divide) {
       {"y.split(n, no, ni, 64, GuardWithIf).unroll(no, 4)",
        "`y.unroll(no, 4)`: loop 'no' of the output y runs 2 times in this problem, fewer than 4: the tail ShiftInwards would start before 0; use a factor of "
        "at most 2 or GuardWithIf"},
+      {"y.split(m, mo, mi, 10).split(mi, a, b, 4, PredicateStores)",
+       "`y.split(mi, a, b, 4, PredicateStores)`: loop 'mi' of the output y runs 10 times in this problem, which 4 does not divide: the tail PredicateStores "
+       "would leave the output; use a factor that divides it or GuardWithIf"},
+      {"y.split(m, mo, mi, 10, GuardWithIf).split(mi, a, b, 4, PredicateStores)", "legal"},
+      {"y.split(m, mo, mi, 4, PredicateStores)", "legal"},
       {"y.split(m, mo, mi, 64, GuardWithIf)", "legal"},
       {"y.split(m, mo, mi, 10, RoundUp)", "legal"},
       {"y.vectorize(n, 16).unroll(n, 4)", "legal"},
@@ -159,6 +164,10 @@ TEST(LegalityTest, tails_keep_the_meaning_of_updates_and_reductions) {
       {"c.compute_root()\nc.split(n, no, ni, 4).split(ni, nj, nk, 3, PredicateLoads)",
        "`c.split(ni, nj, nk, 3, PredicateLoads)`: 'ni' is the inner part of a split, where PredicateLoads would store to the next tile; use GuardWithIf, "
        "Predicate or Auto"},
+      {"y.split(n, no, ni, 3).split(no, nj, nk, 4, PredicateLoads)",
+       "`y.split(no, nj, nk, 4, PredicateLoads)`: 'no' stems from a split that shifts inwards, onto whose elements PredicateLoads would store what it did not "
+       "load; use GuardWithIf, Predicate or Auto"},
+      {"y.split(n, no, ni, 3, GuardWithIf).split(no, nj, nk, 4, PredicateLoads)", "legal"},
       {"c.compute_root()\nc.split(n, no, ni, 4, PredicateStores).split(no, nj, nk, 3)",
        "`c.split(no, nj, nk, 3)`: 'no' stems from a split with PredicateLoads or PredicateStores, whose parts cannot be split again; use Predicate or "
        "GuardWithIf there"},

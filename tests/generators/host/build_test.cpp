@@ -122,6 +122,12 @@ TEST(Build, staged_inputs_are_named_as_the_schedule_names_them) {
   EXPECT_EQ(loops, (std::vector<std::string>{"y.no", "B.in().d1", "B.in().d0", "y.mo", "c.update(0).k"}));
 }
 
+// c is one element there, computed by masked vectors of four.
+TEST(Build, a_masked_vector_over_a_single_element_is_aligned) {
+  expect_right_product(build_matmul("y.fuse(n, m, f)\nc.compute_at(y, f).split(n, no, ni, 3, GuardWithIf).tile(ni, m, a, b, i, j, 7, 11, GuardWithIf)"
+                                    ".vectorize(no, 7, GuardWithIf).vectorize(j, 4, GuardWithIf)"));
+}
+
 TEST(Build, of_the_generic_variant_uses_no_avx) {
   const Build built = build_matmul(kTiled, Isa::x86_64_v2);
   expect_right_product(built);
