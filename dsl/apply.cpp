@@ -64,10 +64,10 @@ class Calls {
   Halide::VarOrRVar new_loop(std::size_t i, std::size_t from) const { return {halide_name(word(i)), is_reduction(word(from))}; }
 
   // Splits loop 0 by number 1 with tail 2 and returns the new inner loop. Halide's own two-argument forms draw a fresh name such as `v0`, which an
-  // algorithm's unnamed loop may have already.
+  // algorithm's unnamed loop may have already. A loop may be split so several times: vectorize(n, 16).unroll(n, 4).
   Halide::VarOrRVar split_off_inner() {
     const Halide::VarOrRVar outer = loop(0);
-    const Halide::VarOrRVar inner(outer.name() + "$inner", outer.is_rvar);
+    const Halide::VarOrRVar inner(outer.name() + "$" + std::to_string(definition_.get_schedule().splits().size()), outer.is_rvar);
     definition_.split(outer, outer, inner, number(1), tail(2));
     return inner;
   }
