@@ -96,7 +96,10 @@ std::optional<Entrant> Tuning::first_that_runs(const std::vector<Wish>& wishes) 
     for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id)))
       if (known.digest == digest(wish.schedule)) entrant = restore(run_, item_, known);
     const bool is_restored = entrant.has_value();
-    if (!is_restored) {
+    if (is_restored) {
+      // Checked by an earlier run and perhaps not timed yet: the baseline is no seed beside itself.
+      if (tried_.try_emplace(entrant->digest, false).second) ++tried_count_;
+    } else {
       if (tried_.contains(digest(wish.schedule))) continue;  // known to fail
       const std::vector<Admission> admissions = build(run_, item_, {wish});
       ++tried_count_;

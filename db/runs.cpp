@@ -74,6 +74,9 @@ void heartbeat(Store& store, RunId run) {
 
 void end_run(Store& store, RunId run, const std::string& state) {
   Transaction transaction = store.transaction("end a run in");
+  // A check that passed goes with its trial: the candidate is proposed, and checked, again.
+  store.connection().run("DELETE FROM verification WHERE trial_id IN (SELECT trial_id FROM trial WHERE run_id = ?1 AND state = 'planned' AND state <> 'done')",
+                         run);
   store.connection().run("DELETE FROM trial WHERE run_id = ?1 AND state = 'planned' AND state <> 'done'", run);
   store.connection().run("UPDATE run SET state = ?2, ended = ?3, heartbeat = ?3 WHERE run_id = ?1", run, state, store.now());
   transaction.commit();

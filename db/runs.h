@@ -34,7 +34,7 @@ struct StoredRun {
 
 RunId begin_run(Store& store, const RunRow& row);
 void heartbeat(Store& store, RunId run);                            // at least every 30 s: others judge a run elsewhere by it
-void end_run(Store& store, RunId run, const std::string& state);    // done · interrupted · failed; drops trials that are only planned
+void end_run(Store& store, RunId run, const std::string& state);    // done · interrupted · failed; drops trials that are only planned, their checks too
 StoredRun run(Store& store, RunId id);
 std::optional<RunId> find_run(Store& store, const std::string& uuid_prefix);  // UsageError when ambiguous
 std::vector<RunId> runs(Store& store);                              // newest first

@@ -88,6 +88,24 @@ TEST(Trials, a_retry_that_ends_well_settles_the_suspect) {
   EXPECT_FALSE(known[0].rejection.has_value());
 }
 
+TEST(Trials, that_were_checked_and_wait_for_a_race_go_with_their_dead_run) {
+  SampleStore sample;
+  const RunId run = sample.run();
+  const TrialId trial = plan_trial(*sample, run, sample.key.problem, sample.schedule("y.vectorize(n, 8)"));
+  start_trial(*sample, trial);
+  VerificationRow passed;
+  passed.reference = "reference";
+  passed.tolerance = "exact";
+  passed.passed = true;
+  record_verification(*sample, trial, passed);
+  requeue_trial(*sample, trial);
+  const Recovery recovery = recover(*sample, [](const Process&) { return Liveness::dead; });
+  EXPECT_EQ(recovery.interrupted_runs, 1);
+  EXPECT_EQ(recovery.suspects, 0);
+  EXPECT_TRUE(trials(*sample, run).empty());
+  EXPECT_TRUE(verifications(*sample, trial).empty());
+}
+
 TEST(Trials, of_a_living_process_are_left_alone) {
   SampleStore sample;
   const RunId run_id = sample.run();

@@ -27,9 +27,10 @@ inline std::set<std::string> rows_of(db::Store& store, const std::string& table,
 inline std::set<std::string> committed_results(const std::string& path) {
   db::Store store(path);
   std::set<std::string> results;
-  for (const char* table : {"algorithm", "problem", "schedule", "build", "build_problem", "verification", "race", "measurement", "choice", "coverage", "artifact"})
+  for (const char* table : {"algorithm", "problem", "schedule", "build", "build_problem", "race", "measurement", "choice", "coverage", "artifact"})
     results.merge(rows_of(store, table, "1"));
   results.merge(rows_of(store, "trial", "state = 'done'"));
+  results.merge(rows_of(store, "verification", "trial_id IN (SELECT trial_id FROM trial WHERE state = 'done')"));
   results.merge(rows_of(store, "run", "state <> 'running'"));
   return results;
 }
