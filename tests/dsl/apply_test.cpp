@@ -53,6 +53,12 @@ TEST(ApplyTest, tiles_orders_and_marks_become_halides) {
   expect_compiles(pipeline);
 }
 
+TEST(ApplyTest, one_loop_takes_several_factors) {
+  Pipeline pipeline = scheduled(matmul(), "y.vectorize(n, 8).unroll(n, 4).parallel(n, 2)\nc.compute_root()\nc.update(0).unroll(k, 4).unroll(k, 2)");
+  EXPECT_EQ(loops(pipeline.stages.at("y")), "n.n$0 vectorized, n.n.n$1 unrolled, n.n.n.n$2, n.n.n.n parallel, m");
+  expect_compiles(pipeline);
+}
+
 TEST(ApplyTest, reduction_loops_stay_reduction_loops) {
   Pipeline pipeline = scheduled(matmul(), "c.compute_root()\nc.update(0).split(k, ko, ki, 4).reorder(n, m, ki, ko).rename(ko, kk).unroll(ki)");
   const Halide::Stage update = pipeline.stages.at("c").update(0);

@@ -17,7 +17,7 @@ namespace {
 
 namespace host = generators::host;
 
-// A usual candidate is compiled in a third of a second; the slowest of 3,000 that ended took 9 s on an idle core.
+// Of 635 schedules of the five operators, tried while the machine was three times overbooked, half took 0.4 s, 99 in 100 at most 7 s, one longer.
 constexpr unsigned kBuildSeconds = 20;
 constexpr unsigned kCallSeconds = 20;  // a call takes microseconds
 constexpr char kBuilt = '.';           // the child's first word after a build
