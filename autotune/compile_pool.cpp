@@ -79,7 +79,9 @@ void CompilePool::run(std::vector<CompileJob> jobs, const Started& started, cons
       if (queue.empty()) return;
       continue;  // every start failed this time; feed() throws when that repeats
     }
+    const auto start = Clock::now();
     wait_for_any(seconds_from_now(kStopInterval_s));
+    waited_s_ += seconds_since(start);
     for (const auto& worker : workers_)
       if (worker->task) listen(*worker, queue, done);
   }

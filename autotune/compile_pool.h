@@ -57,6 +57,9 @@ class CompilePool {
   // Throws EnvironmentError when workers do not even start, DataError when the cache folder cannot be written; jobs in flight are then given up.
   void run(std::vector<CompileJob> jobs, const Started& started, const Done& done, const Stop& stop = {});
 
+  // Seconds that run() has waited for workers so far: what compiling cost the run.
+  double waited_s() const { return waited_s_; }
+
   // For tests and `status`: pids of the workers that are alive.
   std::vector<pid_t> pids() const;
 
@@ -79,6 +82,7 @@ class CompilePool {
   std::string last_algorithm_hash_;
   std::vector<std::unique_ptr<Worker>> workers_;
   int failed_starts_ = 0;  // in a row
+  double waited_s_ = 0;
 };
 
 }  // namespace kiln::autotune

@@ -31,6 +31,19 @@ RaceResult rejected(std::int64_t id, const Rejection& rejection) {
 
 }  // namespace
 
+// Adds the life of the scope to a sum.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& total_s) : total_s_(total_s) {}
+  ~Stopwatch() { total_s_ += seconds_since(start_); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& total_s_;
+  Clock::time_point start_ = Clock::now();
+};
+
 struct Measurer::Impl {
   // A worker that did not live to answer.
   struct Loss {
@@ -61,6 +74,7 @@ struct Measurer::Impl {
   std::unique_ptr<Child> child{};
   std::int64_t sequence = 0;
   std::map<std::string, Subject> subjects{};
+  double spent_s = 0;
 
   void start();
   void ensure_worker();
@@ -75,6 +89,7 @@ struct Measurer::Impl {
 };
 
 void Measurer::Impl::start() {
+  const Stopwatch stopwatch(spent_s);
   Launch with_page = launch;
   with_page.shared_fd = shared.fd();
   child = std::make_unique<Child>(with_page);
@@ -125,6 +140,7 @@ Measurer::Impl::Loss Measurer::Impl::lose(const Exit& exit, std::string garbage)
 // Sends one request and hands every message about it on, until the last one ("end"). An "error" is thrown as what it was.
 std::optional<Measurer::Impl::Loss> Measurer::Impl::converse(const std::string& kind, const Json& body, double call_limit_s, double limit_s,
                                                              const OnMessage& on_message, const Stop& stop) {
+  const Stopwatch stopwatch(spent_s);
   const Clock::time_point asked = Clock::now();
   shared.page().stop = 0;
   child->clear_log();
@@ -315,6 +331,7 @@ void Measurer::give_up_worker() {
   impl_->child.reset();
 }
 
+double Measurer::spent_s() const { return impl_->spent_s; }
 std::optional<pid_t> Measurer::pid() const { return impl_->child ? std::optional<pid_t>(impl_->child->pid()) : std::nullopt; }
 std::string Measurer::log() const { return impl_->child ? impl_->child->log() : ""; }
 

@@ -142,6 +142,9 @@ class Measurer {
   // A computation with a known answer on every thread, in the worker: throws EnvironmentError when the answer is another.
   void check_health();
 
+  // Seconds spent in prepare, check, race and floor so far: what checking and measuring cost the run.
+  double spent_s() const;
+
   void give_up_worker();         // the next request starts a fresh one
   std::optional<pid_t> pid() const;
   std::string log() const;       // the end of what the worker and the candidates in it printed

@@ -162,6 +162,12 @@ TuneOutcome work(Run& run, Workers& workers, const TuneOptions& options) {
     conclude(run, ready, options, outcome);
   }
   outcome.stopped = run.stop_request();
+  outcome.total_s = run.spent_s();
+  outcome.compiling_s = run.pool.waited_s();
+  outcome.measuring_s = run.measurer.spent_s();
+  record_event(run.store, run.id, "time",
+               fmt::format("{:.1f} s in all: {:.1f} s waiting for compilers, {:.1f} s checking and measuring, {:.1f} s for the rest", outcome.total_s,
+                           outcome.compiling_s, outcome.measuring_s, outcome.total_s - outcome.compiling_s - outcome.measuring_s));
   return outcome;
 }
 

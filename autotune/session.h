@@ -51,6 +51,7 @@ struct TuneOutcome {
   bool contended = false;            // some problem had no clean measurement: its choice is the previous one
   bool resumed = false;              // earlier results were found and not done again
   StopRequest stopped = StopRequest::go_on;
+  double total_s = 0, compiling_s = 0, measuring_s = 0;  // wall clock; what is neither waiting for compilers nor for the measuring worker is our own
 };
 
 // Throws UsageError (unknown operator, bad problem, illegal --try file), EnvironmentError (device held, no workers), DataError (the store).
