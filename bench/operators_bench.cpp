@@ -19,6 +19,7 @@
 #include "db/builds.h"
 #include "db/choices.h"
 #include "db/identities.h"
+#include "dsl/error.h"
 #include "generators/host/call.h"
 #include "generators/host/host.h"
 #include "generators/host/loaded.h"

@@ -25,7 +25,9 @@ __attribute__((target("avx512f"))) float chains_512() {
     for (int i = 0; i < kChains; ++i) sums[i] = _mm512_fmadd_ps(sums[i], a, b);
   __m512 total = sums[0];
   for (int i = 1; i < kChains; ++i) total = _mm512_add_ps(total, sums[i]);
-  return _mm512_reduce_add_ps(total);
+  float lanes[16];
+  _mm512_storeu_ps(lanes, total);
+  return lanes[0] + lanes[15];
 }
 
 __attribute__((target("avx2,fma"))) float chains_256() {
