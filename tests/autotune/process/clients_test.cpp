@@ -344,6 +344,29 @@ TEST_F(Measuring, calls_a_crash_of_the_reference_the_users_error) {
   }
 }
 
+TEST_F(Measuring, forgives_one_kill_from_outside_while_the_reference_runs) {
+  EXPECT_TRUE(measurer.prepare(subject("killed once " + (folder / "once").string())).whole);
+  try {
+    measurer.prepare(subject("killed always"));
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("ended with signal 9 (SIGKILL)"), std::string::npos) << text;
+  }
+}
+
+TEST_F(Measuring, ends_a_reference_at_its_limit_and_says_what_would_help) {
+  Measurer hurried(Device{}, CpuProtocol{}, Objects(folder), {.prepare_s = 0.3}, fake("measure"));
+  try {
+    hurried.prepare(subject("hang"));
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find(" did not end: time-out: 0."), std::string::npos) << text;
+    EXPECT_NE(text.find(" s of 0.3 s; a longer --for gives it longer, up to 300 s (key "), std::string::npos) << text;
+  }
+}
+
 TEST_F(Measuring, that_does_not_start_is_an_error_of_the_environment) {
   Measurer none(Device{}, CpuProtocol{}, Objects(folder), {}, fake("none"));
   try {

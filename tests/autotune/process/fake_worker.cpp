@@ -147,7 +147,9 @@ class FakeMeasuring {
       send("health", {{"complaint", ""}});
     } else if (kind == "prepare") {
       prepared_ = body.at("key").get<std::string>();
-      misbehave(body.at("reference").at("symbol").get<std::string>());
+      const auto reference = body.at("reference").at("symbol").get<std::string>();
+      misbehave(reference);
+      die_from_outside(reference);
       send("prepared", to_json(Prepared{prepared_, true, {}, "", 0}));
     } else if (body.at("key").get<std::string>() != prepared_) {
       send("unprepared", Json::object());
@@ -178,18 +180,21 @@ class FakeMeasuring {
     page_.candidate = candidate.id + 1;
     page_.call_started_ns = monotonic_ns();
     misbehave(candidate.object.symbol);
-    if (candidate.object.symbol == "killed always") ::raise(SIGKILL);
+    die_from_outside(candidate.object.symbol);
     if (candidate.object.symbol == "waits for stop")
       while (page_.stop == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (candidate.object.symbol.starts_with("killed once ")) {
-      const std::string path = candidate.object.symbol.substr(12);
-      if (::access(path.c_str(), F_OK) != 0) {
-        note(path, "once");
-        ::raise(SIGKILL);
-      }
-    }
     page_.call_started_ns = 0;
     page_.candidate = 0;
+  }
+
+  // "killed once PATH": only the first time, a file remembers.
+  static void die_from_outside(const std::string& symbol) {
+    if (symbol == "killed always") ::raise(SIGKILL);
+    if (!symbol.starts_with("killed once ")) return;
+    const std::string path = symbol.substr(12);
+    if (::access(path.c_str(), F_OK) == 0) return;
+    note(path, "once");
+    ::raise(SIGKILL);
   }
 
   Channel& channel_;

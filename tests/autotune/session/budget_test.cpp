@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+#include "autotune/entrant.h"
+
 namespace kiln::autotune {
 namespace {
 
@@ -22,6 +24,26 @@ TEST(Budget, finals_share_what_is_left_and_end_before_it) {
 }
 
 TEST(Budget, gives_no_time_that_is_not_there) { EXPECT_EQ(Budget(10).finals_s(12, 3), 0); }
+
+TEST(Limits, of_single_steps_leave_time_for_the_rest) {
+  const Limits night = limits_of(8 * 3600), minute = limits_of(60), seconds = limits_of(10), none = limits_of(1);
+  EXPECT_EQ(night.build_s, 30);
+  EXPECT_EQ(night.reference_s, 300);
+  EXPECT_EQ(minute.read_s, 24);
+  EXPECT_EQ(minute.call_s, 12);
+  EXPECT_EQ(seconds.reference_s, 4);
+  EXPECT_EQ(seconds.build_s, 3);
+  EXPECT_EQ(none.call_s, 2) << "less would judge the load of the machine";
+}
+
+TEST(Limits, that_were_shorter_than_todays_decided_nothing) {
+  const Limits minute = limits_of(60);  // builds 18 s, calls 12 s
+  EXPECT_TRUE(may_end_now({"compile_timeout", 3.1, 3.0, "the build did not end"}, minute));
+  EXPECT_FALSE(may_end_now({"compile_timeout", 30.1, 30.0, "the build did not end"}, minute));
+  EXPECT_TRUE(may_end_now({"run_timeout", 2.1, 2.0, "a call did not end"}, minute));
+  EXPECT_FALSE(may_end_now({"run_timeout", 12.1, 12.0, "a call did not end"}, minute));
+  EXPECT_FALSE(may_end_now({"wrong_result", 1.0, 0.1, "element (x=3)"}, minute));
+}
 
 TEST(NextProblem, a_problem_without_a_batch_comes_first) {
   EXPECT_EQ(next_problem({{.calls = 1e6, .best_ns = 1e6, .batches = 3}, {.calls = 1, .best_ns = 0}}), 1U);
