@@ -91,7 +91,9 @@ void read_verdict(BestRow& row, db::Store& store) {
   const db::Placed best = placed_of(*stored.chosen);
   if (!best.against_baseline) return read_latest_race(row, store);
   row.worth = worth_of(stored, *best.against_baseline);
+  // The candidate's own races, whose ratio this is: its times and the baseline's of other hours do not divide to it.
   row.best_ns = best.median_value_ns;
+  row.baseline_ns = best.median_value_ns / best.against_baseline->ratio;
   row.speedup = 1 / best.against_baseline->ratio;
   row.speedup_low = 1 / best.against_baseline->hi;
   row.speedup_high = 1 / best.against_baseline->lo;

@@ -27,7 +27,7 @@ struct BestRow {
   std::int64_t calls = 0;                 // of the demand; 0: not asked for
   std::string baseline;                   // by name: "own schedule", "Mullapudi2016", "unscheduled"; empty: none could be run
   std::string baseline_note;              // why a baseline that a user would expect before it is not it; empty: it is the first
-  std::optional<double> baseline_ns, best_ns;
+  std::optional<double> baseline_ns, best_ns;  // baseline_ns: of the races in which the best was timed
   Worth worth = Worth::unmeasured;
   std::optional<double> speedup, speedup_low, speedup_high;  // baseline's time / best's; against itself all 1
   std::string candidate, schedule;        // 12 digits of its digest, and its text
