@@ -145,6 +145,20 @@ TEST(Status, failures_of_one_reason_are_counted_and_the_newest_is_told) {
   EXPECT_EQ(page.failures[0].text, "signal 11 (SIGSEGV), third");
 }
 
+TEST(Status, what_a_run_could_not_do_stays_in_sight) {
+  db::SampleStore sample;
+  const db::RunId run = sample.run();
+  record_event(*sample, run, "untunable", "the reference of a(m=1) ended with signal 11 (SIGSEGV)");
+  record_event(*sample, run, "contended", "b(m=1): no clean final race");
+  const StatusPage page = status_page(*sample, 5, always_alive);
+  EXPECT_EQ(page.runs.at(0).faults, std::vector<std::string>{"untunable: the reference of a(m=1) ended with signal 11 (SIGSEGV)"});
+  EXPECT_EQ(page.runs.at(0).last_event, "contended: b(m=1): no clean final race");
+  EXPECT_NE(print_status(page, false).find("\n  untunable: the reference of a(m=1) ended with signal 11 (SIGSEGV)\n"
+                                           "  last event: contended: b(m=1): no clean final race\n"),
+            std::string::npos)
+      << print_status(page, false);
+}
+
 TEST(Status, json_has_its_keys) {
   TunedStore tuned;
   const Json page = Json::parse(status_json(status_page(*tuned.sample, 5, always_alive)));
