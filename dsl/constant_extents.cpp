@@ -12,7 +12,7 @@ using Extents = std::vector<Extent>;
 
 const StageLoops& stage_at(const LoopNest& nest, int stage) { return nest.stages()[static_cast<std::size_t>(stage)]; }
 
-bool guards(Tail tail) { return tail != Tail::round_up && tail != Tail::round_up_and_blend && tail != Tail::shift_inwards && tail != Tail::shift_inwards_and_blend; }
+bool guards(Tail tail) { return tail != Tail::round_up && !shifts(tail) && !blends(tail); }
 
 // How far a split loop reaches when its parts do. Three cases are left open because Halide does not bound them: parts with gaps between them, a
 // factor beyond the whole loop, whose guard it folds into the other ends, and some of the parts of a loop that ends within one of them.
@@ -96,7 +96,7 @@ class ExtentReader {
     if (!extent) return extent;
     for (const LoopRewrite& rewrite : definition.rewrites) {
       if (rewrite.kind != LoopRewrite::Kind::split || rewrite.old != loop) continue;
-      if (rewrite.tail == Tail::shift_inwards || rewrite.tail == Tail::shift_inwards_and_blend) return std::max(*extent, rewrite.factor);
+      if (shifts(rewrite.tail)) return std::max(*extent, rewrite.factor);
       if (rewrite.tail == Tail::guard_with_if || rewrite.tail == Tail::predicate || rewrite.tail == Tail::predicate_stores) return extent;
       return (*extent + rewrite.factor - 1) / rewrite.factor * rewrite.factor;
     }

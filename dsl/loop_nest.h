@@ -33,6 +33,8 @@ enum class Tail : std::uint8_t {
   automatic, round_up, guard_with_if, predicate, predicate_loads, predicate_stores, shift_inwards, shift_inwards_and_blend, round_up_and_blend,
 };
 Tail tail_of(std::string_view name);  // a name of tail_strategies()
+inline bool shifts(Tail tail) { return tail == Tail::shift_inwards || tail == Tail::shift_inwards_and_blend; }   // goes over elements again
+inline bool blends(Tail tail) { return tail == Tail::shift_inwards_and_blend || tail == Tail::round_up_and_blend; }  // keeps what it finds there
 
 struct LoopVariable {
   std::string name;                      // empty: made by vectorize, unroll or parallel with a factor, and beyond reach

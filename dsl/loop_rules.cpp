@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "dsl/directive.h"
 #include "dsl/loop_nest.h"
@@ -35,51 +36,39 @@ std::string refuse_marked(const LoopVariable& loop, std::string_view verb) {
   return fmt::format("loop '{}' is {} already; {} it first, then say how its parts run", loop.name, print(loop.kind), verb);
 }
 
-// Whether a variable is, or stems from, the inner part of a split in its definition.
+// Whether a variable is, or stems from, the part of a split that `starts` names: {inner, outer} of a given split.
+template <typename Starts>
+bool stems_from(const Definition& definition, int id, const Starts& starts) {
+  std::vector<bool> stems(definition.variables.size(), false);
+  for (const LoopRewrite& rewrite : definition.rewrites) {
+    const auto old = static_cast<std::size_t>(rewrite.old), outer = static_cast<std::size_t>(rewrite.outer),
+               inner = static_cast<std::size_t>(rewrite.inner);
+    if (rewrite.kind == LoopRewrite::Kind::split) {
+      const auto [inner_starts, outer_starts] = starts(rewrite);
+      stems[inner] = stems[old] || inner_starts;
+      stems[outer] = stems[old] || outer_starts;
+    } else {
+      stems[old] = stems[inner] || stems[outer];
+    }
+  }
+  return stems[static_cast<std::size_t>(id)];
+}
+
 bool stems_from_inner(const Definition& definition, int id) {
-  std::vector<bool> is_inner(definition.variables.size(), false);
-  for (const LoopRewrite& rewrite : definition.rewrites) {
-    const auto old = static_cast<std::size_t>(rewrite.old), outer = static_cast<std::size_t>(rewrite.outer),
-               inner = static_cast<std::size_t>(rewrite.inner);
-    if (rewrite.kind == LoopRewrite::Kind::split) {
-      is_inner[inner] = true;
-      is_inner[outer] = is_inner[old];
-    } else {
-      is_inner[old] = is_inner[inner] || is_inner[outer];
-    }
-  }
-  return is_inner[static_cast<std::size_t>(id)];
+  return stems_from(definition, id, [](const LoopRewrite&) { return std::pair(true, false); });
 }
 
-// Whether a variable stems from a split whose loads or stores alone are masked: Halide splits its parts no further.
+// From a split whose loads or stores alone are masked: Halide splits its parts no further.
 bool stems_from_half_masked(const Definition& definition, int id) {
-  std::vector<bool> stems(definition.variables.size(), false);
-  for (const LoopRewrite& rewrite : definition.rewrites) {
-    const auto old = static_cast<std::size_t>(rewrite.old), outer = static_cast<std::size_t>(rewrite.outer),
-               inner = static_cast<std::size_t>(rewrite.inner);
-    if (rewrite.kind == LoopRewrite::Kind::split) {
-      stems[outer] = stems[inner] = stems[old] || rewrite.tail == Tail::predicate_loads || rewrite.tail == Tail::predicate_stores;
-    } else {
-      stems[old] = stems[inner] || stems[outer];
-    }
-  }
-  return stems[static_cast<std::size_t>(id)];
+  return stems_from(definition, id, [](const LoopRewrite& split) {
+    const bool is_half_masked = split.tail == Tail::predicate_loads || split.tail == Tail::predicate_stores;
+    return std::pair(is_half_masked, is_half_masked);
+  });
 }
 
-// Whether a variable is, or stems from, the outer part of a split that shifts inwards: its last iterations go over the same elements.
+// From the outer part of a split that shifts inwards: its last iterations go over the same elements.
 bool stems_from_shifted(const Definition& definition, int id) {
-  std::vector<bool> stems(definition.variables.size(), false);
-  for (const LoopRewrite& rewrite : definition.rewrites) {
-    const auto old = static_cast<std::size_t>(rewrite.old), outer = static_cast<std::size_t>(rewrite.outer),
-               inner = static_cast<std::size_t>(rewrite.inner);
-    if (rewrite.kind == LoopRewrite::Kind::split) {
-      stems[inner] = stems[old];
-      stems[outer] = stems[old] || rewrite.tail == Tail::shift_inwards || rewrite.tail == Tail::shift_inwards_and_blend;
-    } else {
-      stems[old] = stems[inner] || stems[outer];
-    }
-  }
-  return stems[static_cast<std::size_t>(id)];
+  return stems_from(definition, id, [](const LoopRewrite& split) { return std::pair(false, shifts(split.tail)); });
 }
 
 // Halide covers a split by an earlier, larger ShiftInwards split of the same loop: then Auto rounds up.
@@ -106,8 +95,6 @@ Tail resolved(const Subject& subject, int id, std::int64_t factor, Tail tail) {
   if (subject.directive.update >= 0) return stems_from_inner(definition, id) ? Tail::guard_with_if : Tail::round_up;
   return covered_by_shift(definition, id, factor) ? Tail::round_up : Tail::shift_inwards;
 }
-
-bool blends(Tail tail) { return tail == Tail::shift_inwards_and_blend || tail == Tail::round_up_and_blend; }
 
 bool shares_parallel_loop(const Definition& definition, std::uint64_t roots) {
   return std::any_of(definition.variables.begin(), definition.variables.end(),

@@ -15,8 +15,6 @@ using Extents = std::vector<std::optional<std::int64_t>>;
 
 const std::string& name_of(Tail tail) { return tail_strategies()[static_cast<std::size_t>(tail)]; }
 
-bool shifts(Tail tail) { return tail == Tail::shift_inwards || tail == Tail::shift_inwards_and_blend; }
-bool blends(Tail tail) { return tail == Tail::shift_inwards_and_blend || tail == Tail::round_up_and_blend; }
 bool masks_all(Tail tail) { return tail == Tail::guard_with_if || tail == Tail::predicate; }
 bool masks_stores(Tail tail) { return masks_all(tail) || tail == Tail::predicate_stores; }
 
@@ -51,9 +49,12 @@ std::vector<Overrun> overruns(const Definition& definition, const Extents& exten
     runs[outer] = (*runs[old] + rewrite.factor - 1) / rewrite.factor;
     const bool starts_before = shifts(rewrite.tail) && *runs[old] < rewrite.factor;
     const bool masks = is_masked(rewrite.tail) && (masks_all(rewrite.tail) || !is_inner[old]);
+    // Halide makes no tail where it knows that the factor divides.
+    const auto& constant = definition.variables[old].constant;
+    const bool has_tail = rewrite.factor > 1 && (!constant || *constant % rewrite.factor != 0);
     const bool rounds = !shifts(rewrite.tail) && !masks && !is_guarded[old] && *runs[old] % rewrite.factor != 0;
-    is_guarded[inner] = masks || is_guarded[old];
-    is_guarded[outer] = is_guarded[inner] || shifts(rewrite.tail);
+    is_guarded[inner] = (masks && has_tail) || is_guarded[old];
+    is_guarded[outer] = (shifts(rewrite.tail) && has_tail) || is_guarded[inner];
     if (starts_before || rounds) out.push_back({&rewrite, *runs[old]});
   }
   return out;
@@ -63,25 +64,27 @@ const std::string& loop_of(const Definition& definition, const Overrun& overrun)
   return definition.variables[static_cast<std::size_t>(overrun.split->old)].name;
 }
 
+std::string times(std::int64_t runs) { return fmt::format("{} time{}", runs, runs == 1 ? "" : "s"); }
+
 // An output's memory ends where the problem says.
 std::string leaves_output(const StageLoops& stage, const Definition& definition, const Overrun& overrun) {
   const LoopRewrite& split = *overrun.split;
   const std::string& loop = loop_of(definition, overrun);
   if (shifts(split.tail))
-    return fmt::format("loop '{}' of the output {} runs {} times in this problem, fewer than {}: the tail {} would start before 0; use a factor of at "
+    return fmt::format("loop '{}' of the output {} runs {} in this problem, fewer than {}: the tail {} would start before 0; use a factor of at "
                        "most {} or GuardWithIf",
-                       loop, stage.name, overrun.runs, split.factor, name_of(split.tail), overrun.runs);
-  return fmt::format("loop '{}' of the output {} runs {} times in this problem, which {} does not divide: the tail {} would leave the output; use a "
+                       loop, stage.name, times(overrun.runs), split.factor, name_of(split.tail), overrun.runs);
+  return fmt::format("loop '{}' of the output {} runs {} in this problem, which {} does not divide: the tail {} would leave the output; use a "
                      "factor that divides it or GuardWithIf",
-                     loop, stage.name, overrun.runs, split.factor, name_of(split.tail));
+                     loop, stage.name, times(overrun.runs), split.factor, name_of(split.tail));
 }
 
 std::string leaves_input(const StageLoops& stage, const Definition& definition, const Overrun& overrun) {
   const LoopRewrite& split = *overrun.split;
   const std::string what = shifts(split.tail) ? fmt::format("fewer than {}", split.factor) : fmt::format("which {} does not divide", split.factor);
   const std::string remedy = shifts(split.tail) ? fmt::format("is at most {}", overrun.runs) : "divides it";
-  return fmt::format("loop '{}' of {} runs {} time{} there, {}: the tail {} would read outside the input; use a factor that {} or GuardWithIf",
-                     loop_of(definition, overrun), stage.name, overrun.runs, overrun.runs == 1 ? "" : "s", what, name_of(split.tail), remedy);
+  return fmt::format("loop '{}' of {} runs {} there, {}: the tail {} would read outside the input; use a factor that {} or GuardWithIf",
+                     loop_of(definition, overrun), stage.name, times(overrun.runs), what, name_of(split.tail), remedy);
 }
 
 bool copies_input(const StageLoops& stage) { return stage.facts->stage->name.ends_with(".in"); }
@@ -145,6 +148,8 @@ class Finder {
                         name_of(split.tail), stage.name));
     if (definition.is_atomic && (split.tail == Tail::predicate || split.tail == Tail::predicate_stores))
       offer(split.directive, fmt::format("an atomic update cannot mask its stores, as {} does; use GuardWithIf", name_of(split.tail)));
+    if (definition.is_atomic && blends(split.tail))
+      offer(split.directive, fmt::format("an atomic update cannot store what it finds, as {} does, without a lock; use GuardWithIf", name_of(split.tail)));
   }
 
   const LoopNest& nest_;

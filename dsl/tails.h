@@ -12,7 +12,7 @@ namespace kiln {
 //   leaves an output, which ends where the problem says;
 //   reads outside an input that a stage copies or loads element by element: what it computes there is known, and rounding leaves it;
 //   blends elements of other iterations into a stage whose storage may be folded between iterations;
-//   masks the stores of an atomic update.
+//   masks or blends the stores of an atomic update.
 std::optional<Illegal> find_overrun(const LoopNest& nest);
 
 }  // namespace kiln

@@ -100,6 +100,10 @@ TEST(LegalityTest, factors_fit_what_they_divide) {
        "would leave the output; use a factor that divides it or GuardWithIf"},
       {"y.split(m, mo, mi, 10, GuardWithIf).split(mi, a, b, 4, PredicateStores)", "legal"},
       {"y.split(m, mo, mi, 4, PredicateStores)", "legal"},
+      {"y.split(m, mo, mi, 1, GuardWithIf).split(mi, a, b, 7, RoundUp)",
+       "`y.split(mi, a, b, 7, RoundUp)`: loop 'mi' of the output y runs 1 time in this problem, which 7 does not divide: the tail RoundUp would leave the "
+       "output; use a factor that divides it or GuardWithIf"},
+      {"y.split(m, mo, mi, 8, GuardWithIf).split(mi, a, b, 3, RoundUp)", "legal"},
       {"y.split(m, mo, mi, 64, GuardWithIf)", "legal"},
       {"y.split(m, mo, mi, 10, RoundUp)", "legal"},
       {"y.vectorize(n, 16).unroll(n, 4)", "legal"},
@@ -127,7 +131,7 @@ TEST(LegalityTest, tails_stay_within_the_inputs) {
   });
 }
 
-TEST(LegalityTest, blends_need_their_neighbours_and_atomic_stores_no_mask) {
+TEST(LegalityTest, blends_need_their_neighbours_and_atomic_stores_no_tail) {
   expect_rows(of_blurs, {
       {"blur_y.compute_at(out, x).store_root().split(x, xo, xi, 4, ShiftInwardsAndBlend)",
        "`blur_y.split(x, xo, xi, 4, ShiftInwardsAndBlend)`: the tail ShiftInwardsAndBlend loads elements of other iterations, which the storage of blur_y need "
@@ -139,6 +143,9 @@ TEST(LegalityTest, blends_need_their_neighbours_and_atomic_stores_no_mask) {
        "`c.update(0).split(n, no, ni, 4, PredicateStores)`: an atomic update cannot mask its stores, as PredicateStores does; use GuardWithIf"},
       {"c.compute_root()\nc.update(0).split(n, no, ni, 4, Predicate).atomic()",
        "`c.update(0).split(n, no, ni, 4, Predicate)`: an atomic update cannot mask its stores, as Predicate does; use GuardWithIf"},
+      {"c.compute_root()\nc.update(0).atomic().split(n, no, ni, 4, ShiftInwardsAndBlend)",
+       "`c.update(0).split(n, no, ni, 4, ShiftInwardsAndBlend)`: an atomic update cannot store what it finds, as ShiftInwardsAndBlend does, without a lock; use "
+       "GuardWithIf"},
       {"c.compute_root()\nc.update(0).atomic().split(n, no, ni, 4, GuardWithIf)", "legal"},
   });
 }
