@@ -71,6 +71,11 @@ bool stems_from_shifted(const Definition& definition, int id) {
   return stems_from(definition, id, [](const LoopRewrite& split) { return std::pair(false, shifts(split.tail)); });
 }
 
+// From the outer part of a split that shifts and blends: two of its iterations may meet at one element, of which one keeps what it finds there.
+bool stems_from_shifted_blend(const Definition& definition, int id) {
+  return stems_from(definition, id, [](const LoopRewrite& split) { return std::pair(false, split.tail == Tail::shift_inwards_and_blend); });
+}
+
 // Halide covers a split by an earlier, larger ShiftInwards split of the same loop: then Auto rounds up.
 bool covered_by_shift(const Definition& definition, int id, std::int64_t factor) {
   std::vector<std::int64_t> cover(definition.variables.size(), 0);
@@ -118,10 +123,10 @@ std::string refuse_tail(const Subject& subject, int id, Tail tail) {
   if (is_inner && tail == Tail::predicate_loads)
     return fmt::format("'{}' is the inner part of a split, where PredicateLoads would store to the next tile; use GuardWithIf, Predicate or Auto",
                        loop.name);
-  if (tail == Tail::predicate_loads && stems_from_shifted(definition, id))
-    return fmt::format("'{}' stems from a split that shifts inwards, onto whose elements PredicateLoads would store what it did not load; use GuardWithIf, "
-                       "Predicate or Auto",
-                       loop.name);
+  if ((tail == Tail::predicate_loads || blends(tail)) && stems_from_shifted(definition, id))
+    return fmt::format("'{}' stems from a split that shifts inwards, onto whose elements {} would store what it did not compute; use GuardWithIf, Predicate "
+                       "or Auto",
+                       loop.name, name);
   if (blends(tail) && shares_parallel_loop(definition, loop.roots))
     return fmt::format("{} loads and stores elements beyond its own, which a parallel loop of the same dimension may be computing; use GuardWithIf",
                        name);
@@ -177,6 +182,10 @@ std::string mark(Subject& subject, int id, const std::string& name, LoopKind kin
       if (blends(rewrite.tail) && (variable(subject.definition, rewrite.old).roots & loop.roots) != 0)
         return fmt::format("'{}' stems from a split with a Blend tail, which touches elements of other iterations; use GuardWithIf there", name);
   }
+  if (kind == LoopKind::vectorized && stems_from_shifted_blend(subject.definition, id))
+    return fmt::format("'{}' stems from a split with ShiftInwardsAndBlend, whose iterations may store to the same elements and must not do so at once; use "
+                       "GuardWithIf there or vectorize the inner part",
+                       name);
   return refuse_width(subject, loop, kind);
 }
 

@@ -173,7 +173,14 @@ TEST(LegalityTest, tails_keep_the_meaning_of_updates_and_reductions) {
        "Predicate or Auto"},
       {"y.split(n, no, ni, 3).split(no, nj, nk, 4, PredicateLoads)",
        "`y.split(no, nj, nk, 4, PredicateLoads)`: 'no' stems from a split that shifts inwards, onto whose elements PredicateLoads would store what it did not "
-       "load; use GuardWithIf, Predicate or Auto"},
+       "compute; use GuardWithIf, Predicate or Auto"},
+      {"y.split(n, no, ni, 3).split(no, nj, nk, 4, RoundUpAndBlend)",
+       "`y.split(no, nj, nk, 4, RoundUpAndBlend)`: 'no' stems from a split that shifts inwards, onto whose elements RoundUpAndBlend would store what it did "
+       "not compute; use GuardWithIf, Predicate or Auto"},
+      {"y.split(n, no, ni, 8, ShiftInwardsAndBlend).vectorize(no, 4)",
+       "`y.vectorize(no, 4)`: 'no' stems from a split with ShiftInwardsAndBlend, whose iterations may store to the same elements and must not do so at once; "
+       "use GuardWithIf there or vectorize the inner part"},
+      {"y.vectorize(n, 8, ShiftInwardsAndBlend)", "legal"},
       {"y.split(n, no, ni, 3, GuardWithIf).split(no, nj, nk, 4, PredicateLoads)", "legal"},
       {"c.compute_root()\nc.split(n, no, ni, 4, PredicateStores).split(no, nj, nk, 3)",
        "`c.split(no, nj, nk, 3)`: 'no' stems from a split with PredicateLoads or PredicateStores, whose parts cannot be split again; use Predicate or "
