@@ -19,7 +19,7 @@ bool guards(Tail tail) { return tail != Tail::round_up && !shifts(tail) && !blen
 Extent joined_span(const LoopRewrite& split, Extent whole, Extent outer, Extent inner) {
   if (outer == Extent(1) && inner == Extent(1)) return 1;
   if (whole && split.factor > *whole && split.tail != Tail::round_up) return std::nullopt;
-  if (!outer || !inner) return whole;
+  if (!outer || !inner) return std::nullopt;
   if (*outer > 1 && *inner < split.factor) return std::nullopt;
   if (whole && guards(split.tail) && *whole % split.factor != 0 && *outer * split.factor < *whole) return std::nullopt;
   const std::int64_t reach = (*outer - 1) * split.factor + *inner;

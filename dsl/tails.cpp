@@ -25,11 +25,16 @@ struct Overrun {
 };
 
 // The splits that leave `extents` (by dimension) unless `is_masked` says that their tail does not touch what lies outside.
-std::vector<Overrun> overruns(const Definition& definition, const Extents& extents, bool (*is_masked)(Tail)) {
+std::vector<Overrun> overruns(const StageLoops& stage, const Definition& definition, const Extents& extents, bool (*is_masked)(Tail)) {
   std::vector<Overrun> out;
   std::vector<std::optional<std::int64_t>> runs(definition.variables.size());
-  for (std::size_t d = 0; d < extents.size(); ++d)
-    if (const int loop = definition.facts->pure_loop[d]; loop >= 0) runs[static_cast<std::size_t>(loop)] = extents[d];
+  std::vector<bool> is_constant(definition.variables.size(), false);  // Halide knows the runs as well: an output's only when they are bounded
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    const int loop = definition.facts->pure_loop[d];
+    if (loop < 0) continue;
+    runs[static_cast<std::size_t>(loop)] = extents[d];
+    is_constant[static_cast<std::size_t>(loop)] = !stage.is_output() || stage.bounds[d];
+  }
   // A part of a masked loop cannot leave what the mask lets through, the outer part of a shifted one not what the shift clamps to.
   std::vector<bool> is_guarded(definition.variables.size(), false);
   // Of an inner part Halide counts masked stores as reached.
@@ -40,18 +45,19 @@ std::vector<Overrun> overruns(const Definition& definition, const Extents& exten
     if (rewrite.kind == LoopRewrite::Kind::fuse) {
       if (runs[outer] && runs[inner]) runs[old] = *runs[outer] * *runs[inner];
       is_inner[old] = is_inner[outer] || is_inner[inner];
+      is_constant[old] = is_constant[outer] && is_constant[inner];
       continue;
     }
     runs[inner] = rewrite.factor;
-    is_inner[inner] = true;
+    is_inner[inner] = is_constant[inner] = true;
+    is_constant[outer] = is_constant[old];
     is_inner[outer] = is_inner[old];
     if (!runs[old]) continue;
     runs[outer] = (*runs[old] + rewrite.factor - 1) / rewrite.factor;
     const bool starts_before = shifts(rewrite.tail) && *runs[old] < rewrite.factor;
     const bool masks = is_masked(rewrite.tail) && (masks_all(rewrite.tail) || !is_inner[old]);
     // Halide makes no tail where it knows that the factor divides.
-    const auto& constant = definition.variables[old].constant;
-    const bool has_tail = rewrite.factor > 1 && (!constant || *constant % rewrite.factor != 0);
+    const bool has_tail = rewrite.factor > 1 && (!is_constant[old] || *runs[old] % rewrite.factor != 0);
     const bool rounds = !shifts(rewrite.tail) && !masks && !is_guarded[old] && *runs[old] % rewrite.factor != 0;
     is_guarded[inner] = (masks && has_tail) || is_guarded[old];
     is_guarded[outer] = (shifts(rewrite.tail) && has_tail) || is_guarded[inner];
@@ -125,11 +131,11 @@ class Finder {
         for (const LoopRewrite& rewrite : definition.rewrites)
           if (rewrite.kind == LoopRewrite::Kind::split) check_kind(stage, definition, rewrite);
         if (stage.is_output())
-          for (const Overrun& overrun : overruns(definition, stage.facts->extents, masks_stores))
+          for (const Overrun& overrun : overruns(stage, definition, stage.facts->extents, masks_stores))
             offer(overrun.split->directive, leaves_output(stage, definition, overrun));
       }
       if (!stage.is_output())
-        for (const Overrun& overrun : overruns(stage.definitions.front(), copied_extents(nest_, static_cast<int>(s)), masks_all))
+        for (const Overrun& overrun : overruns(stage, stage.definitions.front(), copied_extents(nest_, static_cast<int>(s)), masks_all))
           offer(overrun.split->directive, leaves_input(stage, stage.definitions.front(), overrun));
     }
     return std::move(found_);

@@ -104,6 +104,10 @@ TEST(LegalityTest, factors_fit_what_they_divide) {
        "`y.split(mi, a, b, 7, RoundUp)`: loop 'mi' of the output y runs 1 time in this problem, which 7 does not divide: the tail RoundUp would leave the "
        "output; use a factor that divides it or GuardWithIf"},
       {"y.split(m, mo, mi, 8, GuardWithIf).split(mi, a, b, 3, RoundUp)", "legal"},
+      {"y.split(m, mo, mi, 15).unroll(mo, 4, RoundUp)", "legal"},
+      {"y.split(m, mo, mi, 15).unroll(mo, 4, RoundUp).bound_extent(m, 30)",
+       "`y.unroll(mo, 4, RoundUp)`: loop 'mo' of the output y runs 2 times in this problem, which 4 does not divide: the tail RoundUp would leave the output; "
+       "use a factor that divides it or GuardWithIf"},
       {"y.split(m, mo, mi, 64, GuardWithIf)", "legal"},
       {"y.split(m, mo, mi, 10, RoundUp)", "legal"},
       {"y.vectorize(n, 16).unroll(n, 4)", "legal"},
@@ -153,6 +157,8 @@ TEST(LegalityTest, blends_need_their_neighbours_and_atomic_stores_no_tail) {
 TEST(LegalityTest, a_part_of_a_loop_that_ends_within_a_part_has_no_known_reach) {
   expect_rows(of_product, {
       {"y.split(n, no, ni, 11, GuardWithIf).split(ni, nj, nk, 4, GuardWithIf)\nc.compute_at(y, nj).vectorize(n)",
+       "`c.vectorize(n)`: how often loop 'n' of c runs is not known while compiling; give it a factor, as in vectorize(n, 8)"},
+      {"y.split(n, no, ni, 11, GuardWithIf).split(ni, nj, nk, 11).split(nk, nl, np, 4, GuardWithIf)\nc.compute_at(y, nl).vectorize(n)",
        "`c.vectorize(n)`: how often loop 'n' of c runs is not known while compiling; give it a factor, as in vectorize(n, 8)"},
       {"y.split(n, no, ni, 12, GuardWithIf).split(ni, nj, nk, 4, GuardWithIf)\nc.compute_at(y, nj).vectorize(n)", "legal"},
   });
