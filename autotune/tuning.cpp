@@ -23,6 +23,8 @@ constexpr std::size_t kBatch = 8;
 // Of a screened batch, this many go on to a race that decides.
 constexpr std::size_t kRanked = 4;
 constexpr std::size_t kFinalists = 5;
+// Noise comes and goes: the floor is measured again when it is older than this.
+constexpr double kFloorLasts_s = 600;
 // A baseline call above this share of the budget is timed once, and said so.
 constexpr double kOnceShare = 0.1;
 // No machine adds and multiplies faster: vector lanes x 2 operations x 2 units x 6 GHz a core, well above any processor sold.
@@ -129,7 +131,14 @@ std::optional<Entrant> Tuning::first_that_runs(const std::vector<Wish>& wishes) 
 
 void Tuning::measure_floor() {
   tell("baseline", 1, 2);
+  floor_measured_ = Clock::now();
   const FloorOutcome outcome = run_.measurer.floor(prepared_.key, baseline_->candidate(), run_.seed);
+  if (outcome.rejection) {
+    // Its calls are too long to be repeated that often: what cannot be told from noise is then taken to be as much as on a contended machine.
+    floor_ = kContendedFloor;
+    record_event(run_.store, run_.id, "no_floor", fmt::format("{}: {}", print(item_.problem), outcome.rejection->text));
+    return;
+  }
   floor_ = outcome.floor;
   baseline_ns_ = outcome.q1_ns;
   contended_ = outcome.contended;
@@ -371,6 +380,7 @@ void Tuning::screen_and_rank(std::vector<Entrant> entrants) {
 
 bool Tuning::batch() {
   const auto start = Clock::now();
+  if (seconds_since(floor_measured_) > kFloorLasts_s) measure_floor();
   const std::vector<Wish> wishes = next_wishes(kBatch);
   if (wishes.empty()) {
     exhausted_ = true;
@@ -395,6 +405,7 @@ std::vector<Entrant> Tuning::ranking() const {
 
 void Tuning::finals(double limit_s) {
   const auto start = Clock::now();
+  if (contended_) measure_floor();  // the machine may be quiet by now, and nothing can be chosen while it is not
   std::vector<Entrant> finalists;
   for (const Entrant& entrant : ranking())
     if (finalists.size() < kFinalists && entrant.trial != baseline_->trial) finalists.push_back(entrant);

@@ -67,6 +67,7 @@ class Tuning {
   std::optional<Entrant> baseline_;
   double baseline_ns_ = 0;
   double floor_ = 0;
+  Clock::time_point floor_measured_{};
   bool contended_ = false;
   bool resumed_ = false;
   std::vector<Entrant> known_;            // verified and timed, the baseline left out
