@@ -32,6 +32,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kRounds = 40;
 constexpr double kSampleNs = 200e3;  // calls are bundled up to this
+constexpr double kWarmNs = 10e6;     // and at least one call, before a contender's samples of a round
 // OpenBLAS's workers spin after a call, by default for 2^26 cycles: nobody is measured while another's still do.
 constexpr std::chrono::milliseconds kSettle{40};
 
@@ -51,6 +52,14 @@ double timed_ns(const std::function<void()>& call, int calls) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / calls;
 }
 
+// After the pause caches are others' and workers asleep. Returns the time of the last call.
+double warm(const std::function<void()>& call) {
+  const auto start = Clock::now();
+  double last_ns = timed_ns(call, 1);
+  while (std::chrono::duration<double, std::nano>(Clock::now() - start).count() < kWarmNs) last_ns = timed_ns(call, 1);
+  return last_ns;
+}
+
 void race(std::vector<Contender>& contenders) {
   std::mt19937 random(7);
   std::vector<std::size_t> order(contenders.size());
@@ -59,9 +68,8 @@ void race(std::vector<Contender>& contenders) {
     std::shuffle(order.begin(), order.end(), random);
     for (const std::size_t i : order) {
       std::this_thread::sleep_for(kSettle);
-      const double first = timed_ns(contenders[i].call, 1);  // warms caches and threads; not a sample
-      const int calls = std::max(1, static_cast<int>(kSampleNs / first));
-      timed_ns(contenders[i].call, calls);
+      const double call_ns = warm(contenders[i].call);
+      const int calls = std::max(1, static_cast<int>(kSampleNs / call_ns));
       for (int s = 0; s < 3; ++s) contenders[i].samples.push_back({round, static_cast<float>(timed_ns(contenders[i].call, calls)), false});
     }
   }
