@@ -87,6 +87,17 @@ db::ToolchainRow toolchain_row() {
   return {.digest = digest("toolchain", text), .text = text};
 }
 
+db::RunRow run_row(const RunKey& key, const Conditions& conditions, std::uint64_t seed, const std::string& command) {
+  db::RunRow row;
+  row.device = key.device;
+  row.toolchain = key.toolchain;
+  row.protocol = key.protocol;
+  row.process = db::this_process();
+  row.seed = static_cast<std::int64_t>(seed);
+  row.options = nlohmann::json{{"command", command}, {"conditions", print(conditions)}}.dump();
+  return row;
+}
+
 std::string numerics_class(const Schedule& schedule, const Algorithm& algorithm) {
   // Pure definitions have no reduction to reorder; what a directive does to an update may reorder it.
   NumericsEffect strongest = NumericsEffect::none;

@@ -4,9 +4,11 @@
 #include <string>
 
 #include "autotune/measurer.h"
+#include "autotune/probe.h"
 #include "db/builds.h"
 #include "db/identities.h"
 #include "db/races.h"
+#include "db/runs.h"
 #include "db/trials.h"
 #include "dsl/algorithm.h"
 #include "dsl/device.h"
@@ -20,6 +22,14 @@ db::AlgorithmRow algorithm_row(const Algorithm& algorithm);
 db::ProblemRow problem_row(const Problem& problem, const Algorithm& algorithm, db::AlgorithmId id);
 db::DeviceRow device_row(const Device& device);
 db::ToolchainRow toolchain_row();
+
+// A run of this process, without a budget.
+struct RunKey {
+  db::DeviceId device{};
+  db::ToolchainId toolchain{};
+  db::ProtocolId protocol{};
+};
+db::RunRow run_row(const RunKey& key, const Conditions& conditions, std::uint64_t seed, const std::string& command);
 
 // The strongest numerics effect of the schedule's directives in this algorithm, as the store ranks them.
 std::string numerics_class(const Schedule& schedule, const Algorithm& algorithm);

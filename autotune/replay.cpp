@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "autotune/entrant.h"
 #include "autotune/explain.h"
@@ -226,18 +225,6 @@ class Replay {
   ReplayOutcome outcome_;
 };
 
-db::RunId begin(db::Store& store, const ReplayOptions& options, const Probe& probe, db::DeviceId device, db::ToolchainId toolchain,
-                db::ProtocolId protocol) {
-  db::RunRow row;
-  row.device = device;
-  row.toolchain = toolchain;
-  row.protocol = protocol;
-  row.process = db::this_process();
-  row.seed = static_cast<std::int64_t>(options.seed);
-  row.options = nlohmann::json{{"command", options.command}, {"conditions", print(probe.conditions)}}.dump();
-  return begin_run(store, row);
-}
-
 }  // namespace
 
 ReplayOutcome replay(db::Store& store, const ReplayOptions& options, Progress& progress, const std::function<StopRequest()>& stop_request) {
@@ -263,7 +250,7 @@ ReplayOutcome replay(db::Store& store, const ReplayOptions& options, Progress& p
           .device_id = device,
           .toolchain_id = toolchain,
           .protocol_id = protocol_id,
-          .id = begin(store, options, probe, device, toolchain, protocol_id),
+          .id = begin_run(store, run_row({device, toolchain, protocol_id}, probe.conditions, options.seed, options.command)),
           .objects = objects,
           .pool = pool,
           .measurer = measurer,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "autotune/choose.h"
@@ -112,16 +111,9 @@ struct Workers {
   Measurer measurer;
 };
 
-db::RunId begin(db::Store& store, const TuneOptions& options, const Probe& probe, db::DeviceId device, db::ToolchainId toolchain,
-                db::ProtocolId protocol) {
-  db::RunRow row;
-  row.device = device;
-  row.toolchain = toolchain;
-  row.protocol = protocol;
-  row.process = db::this_process();
-  row.seed = static_cast<std::int64_t>(options.seed);
+db::RunId begin(db::Store& store, const TuneOptions& options, const Conditions& conditions, const RunKey& key) {
+  db::RunRow row = run_row(key, conditions, options.seed, options.command);
   row.budget_s = options.budget_s;
-  row.options = nlohmann::json{{"command", options.command}, {"conditions", print(probe.conditions)}}.dump();
   return begin_run(store, row);
 }
 
@@ -196,7 +188,7 @@ TuneOutcome tune(const TuneOptions& options, Progress& progress, const std::func
           .device_id = device,
           .toolchain_id = toolchain,
           .protocol_id = protocol_id,
-          .id = begin(store, options, probe, device, toolchain, protocol_id),
+          .id = begin(store, options, probe.conditions, {device, toolchain, protocol_id}),
           .objects = objects,
           .pool = workers.pool,
           .measurer = workers.measurer,
