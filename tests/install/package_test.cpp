@@ -18,6 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 using tests::shell;
 
+// The generator is named: a machine with Ninja need not have Make.
+constexpr const char* kConfigure = KILN_CMAKE " -G Ninja -DCMAKE_MAKE_PROGRAM=" KILN_NINJA;
+
 class Installed : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -28,7 +31,7 @@ class Installed : public ::testing::Test {
     generators::package::write(set, folder_->file("made/second"));
     fs::rename(folder_->file("made"), folder_->file("moved"));  // nothing may depend on where a package was made
     const std::string source = std::string(KILN_TESTS_DIR) + "/install/application", build = folder_->file("build");
-    const auto built = shell(std::string(KILN_CMAKE) + " -S " + source + " -B " + build + " -DCMAKE_PREFIX_PATH='" + folder_->file("moved/night") + ";" +
+    const auto built = shell(std::string(kConfigure) + " -S " + source + " -B " + build + " -DCMAKE_PREFIX_PATH='" + folder_->file("moved/night") + ";" +
                              folder_->file("moved/second") + "' -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS='-Wall -Wextra -Wpedantic -Werror' " +
                              "-DCMAKE_CXX_FLAGS='-Wall -Wextra -Wpedantic -Werror' && " + KILN_CMAKE + " --build " + build);
     ASSERT_EQ(built.status, 0) << built.output;
@@ -159,7 +162,7 @@ TEST_F(Installed, another_major_version_is_not_found) {
   const std::string project = folder_->file("newer");
   fs::create_directories(project);
   std::ofstream(project + "/CMakeLists.txt") << "cmake_minimum_required(VERSION 3.16)\nproject(newer C)\nfind_package(night 2 CONFIG REQUIRED)\n";
-  const auto outcome = shell(std::string(KILN_CMAKE) + " -S " + project + " -B " + project + "/build -DCMAKE_PREFIX_PATH=" + folder_->file("moved/night"));
+  const auto outcome = shell(std::string(kConfigure) + " -S " + project + " -B " + project + "/build -DCMAKE_PREFIX_PATH=" + folder_->file("moved/night"));
   EXPECT_NE(outcome.status, 0);
   EXPECT_NE(outcome.output.find("nightConfig.cmake, version: 1.2.0"), std::string::npos) << outcome.output;
 }
