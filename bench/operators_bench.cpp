@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <new>
 #include <random>
 #include <thread>
 #include <vector>
@@ -107,16 +108,26 @@ std::vector<Chosen> chosen_products(db::Store& store) {
   return all;
 }
 
-std::vector<float> noise(std::size_t count, std::uint32_t seed) {
+// On a cache line, as the allocators of tensor libraries give it: 64-byte loads that straddle two lines would be measured otherwise.
+template <typename Value>
+struct LineAllocator {
+  using value_type = Value;
+  static Value* allocate(std::size_t count) { return static_cast<Value*>(::operator new(count * sizeof(Value), std::align_val_t{64})); }
+  static void deallocate(Value* values, std::size_t) { ::operator delete(values, std::align_val_t{64}); }
+  bool operator==(const LineAllocator&) const = default;
+};
+using Floats = std::vector<float, LineAllocator<float>>;
+
+Floats noise(std::size_t count, std::uint32_t seed) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
-  std::vector<float> values(count);
+  Floats values(count);
   for (float& value : values) value = normal(random);
   return values;
 }
 
 // Far below what a wrong kernel does, above what two orders of summation of 1,024 products differ by.
-double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+double largest_difference(const Floats& a, const Floats& b) {
   double largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, static_cast<double>(std::abs(a[i] - b[i])));
   return largest;
@@ -125,7 +136,7 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
 void compare(const Chosen& chosen, const std::vector<std::unique_ptr<OpenBlas>>& rivals, int threads) {
   const auto extent = [&](const char* symbol) { return static_cast<int>(chosen.problem.extents.at(symbol)); };
   const Shape shape{extent("m"), extent("n"), extent("k")};
-  std::vector<float> a = noise(static_cast<std::size_t>(shape.m) * static_cast<std::size_t>(shape.k), 1),
+  Floats a = noise(static_cast<std::size_t>(shape.m) * static_cast<std::size_t>(shape.k), 1),
                      b = noise(static_cast<std::size_t>(shape.k) * static_cast<std::size_t>(shape.n), 2),
                      c(static_cast<std::size_t>(shape.m) * static_cast<std::size_t>(shape.n)), theirs(c.size());
   generators::host::Call call(chosen.algorithm, generators::host::extents_of(chosen.algorithm, chosen.problem), {a.data(), b.data(), c.data()});
