@@ -181,8 +181,6 @@ void Tuning::open_search() {
     const db::ScheduleRow row = schedule(run_.store, known.schedule);
     const bool is_baseline = known.digest == baseline_->digest;
     if (!known.rejection && !known.stage.empty() && !is_baseline && is_verified(run_.store, known.trial)) {
-      Entrant entrant;
-      entrant.wish = {parse_schedule(row.text), row.origin, {}, row.space, false};
       if (auto restored = restore(run_, item_, known)) known_.push_back(std::move(*restored));
     }
     if (row.space != space_name_ || row.point.empty()) continue;

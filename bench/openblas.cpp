@@ -34,8 +34,6 @@ Function* OpenBlas::symbol(const char* name) const {
   return reinterpret_cast<Function*>(found);
 }
 
-std::string OpenBlas::chosen() const { return symbol<char*()>("scipy_openblas_get_corename")(); }
-
 void OpenBlas::sgemm(int m, int n, int k, const float* a, const float* b, float* c) const {
   using Sgemm = void(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
   symbol<Sgemm>("scipy_cblas_sgemm")(kRowMajor, kNoTranspose, kNoTranspose, m, n, k, 1, a, k, b, n, 0, c, n);

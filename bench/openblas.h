@@ -13,7 +13,6 @@ class OpenBlas {
   OpenBlas(const std::filesystem::path& library, const std::string& core_type, int threads);
 
   const std::string& core_type() const { return core_type_; }
-  std::string chosen() const;  // the kernel set it says it uses
 
   // C = A B, row-major, f32: A m x k, B k x n.
   void sgemm(int m, int n, int k, const float* a, const float* b, float* c) const;

@@ -34,7 +34,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kRounds = 40;
 constexpr double kSampleNs = 200e3;  // calls are bundled up to this
 constexpr double kWarmNs = 10e6;     // and at least one call, before a contender's samples of a round
-// OpenBLAS's workers spin after a call for up to 2^28 cycles, on the core that the next contender needs: nobody is measured while they do.
+// OpenBLAS's workers spin for a while after a call, on the core that the next contender needs: nobody is measured while they do.
 constexpr std::chrono::milliseconds kSettle{150};
 
 struct Contender {
