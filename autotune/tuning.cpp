@@ -23,6 +23,12 @@ constexpr std::size_t kBatch = 8;
 // Of a screened batch, this many go on to a race that decides.
 constexpr std::size_t kRanked = 4;
 constexpr std::size_t kFinalists = 5;
+// One race may take this share of the search, so that long kernels meet more than a few batches; what it leaves open, the finals decide.
+constexpr double kRaceShare = 0.08;
+constexpr double kLeastRace_s = 2;
+// What a candidate costs: its build (0.1 to 0.3 s of a core), and calls: to check, to warm and to screen, and its share of a ranking.
+constexpr double kBuild_s = 0.25;
+constexpr double kCalls = 40;
 // Noise comes and goes: the floor is measured again when it is older than this.
 constexpr double kFloorLasts_s = 600;
 // A baseline call above this share of the budget is timed once, and said so.
@@ -173,8 +179,9 @@ void Tuning::open_search() {
   space_name_ = space_->name();
   SearchPlan plan;
   plan.seed = run_.seed;
-  // Of the budget, not of what is left of it: equal runs must plan alike, however long their first steps took.
-  plan.expected_trials = static_cast<std::uint64_t>(std::clamp(run_.budget.search_ends_s() * 4, 40.0, 2000.0));
+  // From the budget and the work of a call, not from times: equal runs must plan alike, however long their first steps took.
+  const double call_s = least_ns(flops_of(*baseline_), run_.device, run_.measurer.protocol().threads) * 1e-9;
+  plan.expected_trials = static_cast<std::uint64_t>(std::clamp(run_.budget.search_ends_s() / (kBuild_s + kCalls * call_s), 40.0, 2000.0));
   search_ = make_search(*space_, plan);
   std::vector<Trial> past;
   for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
@@ -280,7 +287,8 @@ std::optional<Entrant> Tuning::incumbent() const {
 
 // One race with baseline and incumbent among the entrants, stored as it ended.
 std::vector<Tuning::Settled> Tuning::race(const std::vector<Entrant>& entrants, RaceOptions options) {
-  const std::optional<Entrant> best = incumbent();
+  std::optional<Entrant> best = incumbent();
+  if (!best && options.stage == RaceStage::rank && !entrants.empty()) best = entrants.front();  // the best of the screen is who the others have to beat
   std::vector<RaceEntry> entries;
   entries.push_back({baseline_->candidate(), true, !best});
   for (const Entrant& entrant : entrants)
@@ -349,7 +357,7 @@ void Tuning::screen_and_rank(std::vector<Entrant> entrants) {
   for (const Entrant& entrant : entrants) start_trial(run_.store, entrant.trial);
   RaceOptions options;
   options.stage = RaceStage::screen;
-  options.limit_s = std::max(2.0, run_.search_left_s() / 2);  // of each of the two races
+  options.limit_s = std::max(kLeastRace_s, run_.budget.search_ends_s() * kRaceShare);
   std::vector<Settled> screened = race(entrants, options);
   std::vector<Entrant> passed;
   for (Settled& one : screened) {
@@ -366,6 +374,7 @@ void Tuning::screen_and_rank(std::vector<Entrant> entrants) {
     settle(std::move(passed.back()), std::nullopt);
     passed.pop_back();
   }
+  if (passed.empty()) return;
   options.stage = RaceStage::rank;
   for (Settled& one : race(passed, options)) {
     if (!one.result.rejection && !one.result.samples.empty()) {

@@ -49,6 +49,10 @@ class Chain {
     schedule_.directives.push_back({stage_, update_, std::move(name), {argument(arguments)...}});
     return *this;
   }
+  Chain& add(std::string name, const std::vector<std::string>& words) {
+    schedule_.directives.push_back({stage_, update_, std::move(name), {words.begin(), words.end()}});
+    return *this;
+  }
 
  private:
   static DirectiveArgument argument(const char* word) { return std::string(word); }

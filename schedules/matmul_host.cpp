@@ -1,5 +1,5 @@
-// Two forms. `tile`: `vectors` x `rows` accumulators stay in registers over the whole of k; column panels of B are copied once and reused by
-// every row tile. `stream`: with a row or a few, B is read once whatever is done, so whole rows of it are streamed past sums in L1.
+// Two forms. `tile`: `vectors` x `rows` accumulators stay in registers over the whole of k; column panels of B, one or more tiles wide, are copied
+// once and reused by every row tile. `stream`: with a row or a few, B is read once whatever is done, so whole rows of it are streamed past sums in L1.
 // Figures quoted below: f32 1024^3, one thread, Zen 4 with AVX-512, relative to the best schedule known there.
 #include "schedules/matmul_host.h"
 
@@ -13,7 +13,7 @@ constexpr std::int64_t kMostStreamedRows = 4;
 
 struct Knobs {
   WordKnob form, order, parallel, tail;
-  Knob lanes, vectors, rows, chunks, stage_b, unroll_k, columns;
+  Knob lanes, vectors, rows, panel, chunks, stage_b, unroll_k, columns;
 };
 
 // Row tiles of one task when the rows are cut into `chunks`.
@@ -28,11 +28,15 @@ Knobs declare_knobs(Space& space, const Contraction& product, const Device& devi
   // The register tile is worth up to 1.8x: 1x12 0.74, 2x8 0.98, 4x6 1, 2x16 0.54 (spills).
   k.vectors = space.knob("vectors", at_most({1, 2, 3, 4, 5, 6, 8}, product.extent_n / narrow));
   k.rows = space.knob("rows", at_most(range(1, 16), product.extent_m));
+  // Tiles side by side that share a row tile's share of A while it is in L1. Rows of 4 KiB are a page each, so that A comes without the prefetcher's
+  // help: two tiles bring 3 % at 1024^3 on Sapphire Rapids, eight (a panel of 2 MiB, all of L2) lose 40 %.
+  k.panel = space.knob("panel", at_most({1, 2, 3, 4, 6}, product.extent_n / narrow));
   k.chunks = space.knob("chunks", at_most({1, 2, 3, 4, 6, 8, 12, 16, 24, 32}, product.extent_m));
   k.order = space.words("order", {"nm", "mn"});
   k.parallel = space.words("parallel", {"n", "m", "both"});
   k.stage_b = space.knob("stage_b", {0, 1});
-  k.unroll_k = space.knob("unroll_k", at_most({1, 2, 4, 8}, product.extent_k));
+  // Eight steps at once were never faster than four, and take LLVM twice as long.
+  k.unroll_k = space.knob("unroll_k", at_most(few_rows ? std::vector<std::int64_t>{1, 2, 4, 8} : std::vector<std::int64_t>{1, 2, 4}, product.extent_k));
   k.columns = space.knob("columns", few_rows ? at_most({4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256}, std::max<std::int64_t>(1, product.extent_n / narrow))
                                              : std::vector<std::int64_t>{1});
   k.tail = space.words("tail", {"ShiftInwards", "RoundUp"});
@@ -59,6 +63,11 @@ void require_tile(Space& space, const Contraction& product, const Knobs& k) {
   space.require("columns are shared out only when their loop is outside that of the rows",
                 [=](const std::string& f, const std::string& o, const std::string& p) { return !is_tile(f) || o == "nm" || p == "m"; },
                 k.form, k.order, k.parallel);
+  space.require("a panel of several tiles is walked inside the loop of the rows",
+                [=](const std::string& f, const std::string& o, std::int64_t w) { return !is_tile(f) || w == 1 || o == "nm"; }, k.form, k.order, k.panel);
+  space.require("a panel must not be wider than the output", [=](const std::string& f, std::int64_t l, std::int64_t v, std::int64_t w) {
+    return !is_tile(f) || w == 1 || l * v * (w - 1) < n;
+  }, k.form, k.lanes, k.vectors, k.panel);
   space.require("a panel of B is copied only where row tiles reuse it", [=](const std::string& f, std::int64_t r, std::int64_t c, const std::string& o, std::int64_t b) {
     return !is_tile(f) || b == 0 || (o == "nm" && tiles_per_chunk(m, r, c) > 1);
   }, k.form, k.rows, k.chunks, k.order, k.stage_b);
@@ -85,6 +94,7 @@ void constrain(Space& space, const Contraction& product, const Device& device, c
   const auto first = [&](Knob knob) { return std::get<std::int64_t>(space.knobs()[knob.index].values[0]); };
   pin(space, k, "stream", "vectors", k.vectors, first(k.vectors));
   pin(space, k, "stream", "rows", k.rows, first(k.rows));
+  pin(space, k, "stream", "panel", k.panel, first(k.panel));
   pin(space, k, "stream", "chunks", k.chunks, first(k.chunks));
   pin(space, k, "stream", "stage_b", k.stage_b, first(k.stage_b));
   pin<WordKnob, std::string>(space, k, "stream", "order", k.order, "nm");
@@ -97,7 +107,7 @@ void constrain(Space& space, const Contraction& product, const Device& device, c
 }
 
 struct Names {
-  std::string n, m, no, mo, ni, mi, chunk, task, k, ko, ki;
+  std::string n, m, no, mo, ni, mi, panel, chunk, task, k, ko, ki;
 };
 
 Names names_of(const Contraction& product) {
@@ -105,31 +115,38 @@ Names names_of(const Contraction& product) {
     return new_name(name, {product.output_n, product.output_m, product.product_n, product.product_m, product.k});
   };
   const std::string &n = product.output_n, &m = product.output_m;
-  return {n, m, fresh(n + "o"), fresh(m + "o"), fresh(n + "i"), fresh(m + "i"), fresh(m + "c"), fresh("task"), product.k, fresh("ko"), fresh("ki")};
+  return {n, m, fresh(n + "o"), fresh(m + "o"), fresh(n + "i"), fresh(m + "i"), fresh(n + "p"), fresh(m + "c"), fresh("task"), product.k, fresh("ko"), fresh("ki")};
 }
 
 void vectorize(Chain chain, const std::string& loop, std::int64_t lanes) {
   if (lanes > 1) chain.add("vectorize", loop, lanes);
 }
 
+// The loop over whatever shares one copy of B: single tile columns, or panels of several.
+const std::string& columns_loop(const Names& l, const Knobs& k, const Point& p) { return p[k.panel] > 1 ? l.panel : l.no; }
+
 // Output: tile, order of the tile loops, which of them runs in parallel.
 void schedule_output(Schedule& schedule, const Contraction& product, const Names& l, const Knobs& k, const Point& p) {
   const std::int64_t chunk = p[k.chunks] > 1 ? tiles_per_chunk(product.extent_m, p[k.rows], p[k.chunks]) : 0;
   Chain output(schedule, product.output);
   output.add("tile", l.n, l.m, l.no, l.mo, l.ni, l.mi, p[k.lanes] * p[k.vectors], p[k.rows], p[k.tail]);
-  // Whole tiles are left out at the end of the last chunk; within a tile nothing is guarded.
+  // Whole tiles are left out at the end of the last panel and of the last chunk; within a tile nothing is guarded.
+  if (p[k.panel] > 1) output.add("split", l.no, l.panel, l.no, p[k.panel], "GuardWithIf");
   if (chunk > 0) output.add("split", l.mo, l.chunk, l.mo, chunk, "GuardWithIf");
-  const bool n_outside = p[k.order] == "nm";
-  const std::string &inner = n_outside ? l.mo : l.no, &outer = n_outside ? l.no : l.mo;
-  if (chunk > 0) {
-    output.add("reorder", l.ni, l.mi, inner, outer, l.chunk);
+  std::vector<std::string> loops = {l.ni, l.mi};
+  if (p[k.panel] > 1) {
+    loops.insert(loops.end(), {l.no, l.mo, l.panel});
+  } else if (p[k.order] == "nm") {
+    loops.insert(loops.end(), {l.mo, l.no});
   } else {
-    output.add("reorder", l.ni, l.mi, inner, outer);
+    loops.insert(loops.end(), {l.no, l.mo});
   }
+  if (chunk > 0) loops.push_back(l.chunk);
+  output.add("reorder", loops);
   if (p[k.parallel] == "both") {
-    output.add("fuse", l.no, l.chunk, l.task).add("parallel", l.task);
+    output.add("fuse", columns_loop(l, k, p), l.chunk, l.task).add("parallel", l.task);
   } else {
-    output.add("parallel", p[k.parallel] == "n" ? l.no : l.chunk);
+    output.add("parallel", p[k.parallel] == "n" ? columns_loop(l, k, p) : l.chunk);
   }
   vectorize(output, l.ni, p[k.lanes]);
   output.add("unroll", l.ni).add("unroll", l.mi);
@@ -141,7 +158,7 @@ Schedule tile_form(const Contraction& product, const std::string& b, const Knobs
   schedule_output(schedule, product, l, k, p);
   // Unrolling both loops is what keeps the sums in registers: without it 0.24.
   Chain init(schedule, product.product);
-  init.add("compute_at", product.output, p[k.order] == "nm" ? l.mo : l.no);
+  init.add("compute_at", product.output, p[k.order] == "nm" && p[k.panel] == 1 ? l.mo : l.no);
   vectorize(init, product.product_n, p[k.lanes]);
   init.add("unroll", product.product_n).add("unroll", product.product_m);
   Chain sum(schedule, product.product, 0);
@@ -155,7 +172,7 @@ Schedule tile_form(const Contraction& product, const std::string& b, const Knobs
   if (p[k.unroll_k] > 1) sum.add("unroll", l.ki);
   if (p[k.stage_b] == 1) {
     Chain panel(schedule, b);
-    panel.add("compute_at", product.output, p[k.parallel] == "both" ? l.task : l.no);
+    panel.add("compute_at", product.output, p[k.parallel] == "both" ? l.task : columns_loop(l, k, p));
     vectorize(panel, product.b_inner, p[k.lanes]);
   }
   return schedule;
@@ -181,8 +198,8 @@ Schedule stream_form(const Contraction& product, const Knobs& k, const Point& p)
   return schedule;
 }
 
-// Measured by hand on Zen 4 with AVX-512 against OpenBLAS: 1.05x its better kernels at 1024^3, within 2 % for 2 vectors x 8 rows. Devices with
-// 16 registers hold half the sums: 2 vectors x 6 rows.
+// Measured by hand on Zen 4 with AVX-512 against OpenBLAS: 1.05x its better kernels at 1024^3, within 2 % for 2 vectors x 8 rows. Panels of two
+// tiles with two steps of k at once bring 3 % on Sapphire Rapids. Devices with 16 registers hold half the sums: 2 vectors x 6 rows.
 void add_seeds(Space& space, const Contraction& product, const Device& device) {
   const std::int64_t lanes = lanes_of(device, product.type);
   const bool many = device.vector_registers >= 32;
@@ -193,11 +210,15 @@ void add_seeds(Space& space, const Contraction& product, const Device& device) {
     }
   }
   const std::map<std::string, KnobValue> tile = {{"lanes", lanes}, {"vectors", many ? 4 : 2}, {"rows", 6}, {"stage_b", panel}};
-  std::map<std::string, KnobValue> other = tile, rows_shared = tile;
+  std::map<std::string, KnobValue> other = tile, two_tiles = tile;
   if (!space.seed(tile, "hand schedule for 1024^3")) space.seed({{"lanes", lanes}}, "narrowest tile");
+  two_tiles["unroll_k"] = 2;
+  two_tiles["panel"] = 2;
+  space.seed(two_tiles, "hand schedule for 1024^3, two tiles a panel and two steps of k at once");
   other["vectors"] = 2;
   other["rows"] = many ? 8 : 4;
   space.seed(other, "second hand schedule for 1024^3");
+  std::map<std::string, KnobValue> rows_shared = two_tiles;
   rows_shared["chunks"] = 2;
   rows_shared["parallel"] = "m";
   space.seed(rows_shared, "hand schedule with the rows shared out");

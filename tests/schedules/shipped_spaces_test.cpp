@@ -150,16 +150,16 @@ TEST(Spaces, the_first_seed_of_matmul_is_the_hand_schedule_in_the_device_s_own_v
 TEST(Spaces, register_pressure_is_a_late_limit_with_both_numbers) {
   const Case c = read("matmul(m=256, n=1024, k=1024)");
   const Space space = *space_for(c.algorithm, c.problem, device_named("x86-64-v3"));
-  const Point wide = space.parse("form=tile lanes=8 vectors=4 rows=6 chunks=1 order=nm parallel=n stage_b=1 unroll_k=1 columns=1 tail=ShiftInwards");
+  const Point wide = space.parse("form=tile lanes=8 vectors=4 rows=6 panel=1 chunks=1 order=nm parallel=n stage_b=1 unroll_k=1 columns=1 tail=ShiftInwards");
   EXPECT_EQ(space.first_violated(wide), "vector registers for the sums and one step's operands: 28 asked, at most 16");
-  const Point unsound = space.parse("form=tile lanes=8 vectors=4 rows=6 chunks=1 order=mn parallel=m stage_b=1 unroll_k=1 columns=1 tail=RoundUp");
+  const Point unsound = space.parse("form=tile lanes=8 vectors=4 rows=6 panel=1 chunks=1 order=mn parallel=m stage_b=1 unroll_k=1 columns=1 tail=RoundUp");
   EXPECT_EQ(space.first_violated(unsound), "rows are shared out only when they are cut into chunks, columns only when they are not");
 }
 
 TEST(Spaces, tiles_are_not_powers_of_two_only) {
   const Case c = read("matmul(m=1536, n=1024, k=1024)");
   const Space space = *space_for(c.algorithm, c.problem, device_named("zen4"));
-  EXPECT_TRUE(space.is_valid(space.parse("form=tile lanes=16 vectors=3 rows=7 chunks=3 order=nm parallel=both stage_b=1 unroll_k=2 columns=1 tail=ShiftInwards")));
+  EXPECT_TRUE(space.is_valid(space.parse("form=tile lanes=16 vectors=3 rows=7 panel=1 chunks=3 order=nm parallel=both stage_b=1 unroll_k=2 columns=1 tail=ShiftInwards")));
 }
 
 }  // namespace
