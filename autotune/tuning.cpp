@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "autotune/records.h"
-#include "dsl/error.h"
 #include "db/artifacts.h"
 #include "db/choices.h"
-#include "dsl/legality.h"
-#include "schedules/spaces.h"
 
 namespace kiln::autotune {
 namespace {
@@ -54,9 +50,6 @@ Wish mullapudi(int threads) {
 }
 Wish unscheduled() { return {Schedule{}, "unscheduled", {}, {}, true}; }
 
-// The store's word for who proposed a schedule. A restart is a step of the local search.
-std::string origin_of(Phase phase) { return phase == Phase::restart ? "local" : std::string(print(phase)); }
-
 }  // namespace
 
 void Tuning::tell(const std::string& phase, int done, int total) const {
@@ -65,10 +58,10 @@ void Tuning::tell(const std::string& phase, int done, int total) const {
   step.problem = print(item_.problem);
   step.done = done;
   step.total = total;
-  step.tried = tried_count_;
+  step.tried = proposals_.tried();
   if (!known_.empty()) step.best_ratio = ranking().front().ratio.value_or(1);
   step.noise = floor_;
-  step.rejected = rejected_;
+  step.rejected = proposals_.rejected();
   step.seconds_left = run_.budget.left_s(run_.spent_s());
   run_.progress.step(step);
   heartbeat(run_.store, run_.id);
@@ -77,10 +70,10 @@ void Tuning::tell(const std::string& phase, int done, int total) const {
 bool Tuning::prepare() {
   tell("reading", 0, 0);
   reference_ = build_reference(run_, item_);
-  remember();
   if (!find_baseline()) return false;
   measure_floor();
-  open_search();
+  proposals_.open(plan());
+  restore_timed();
   return true;
 }
 
@@ -105,14 +98,11 @@ std::optional<Entrant> Tuning::first_that_runs(const std::vector<Wish>& wishes) 
       if (known.digest == digest(wish.schedule)) entrant = restore(run_, item_, known);
     const bool is_restored = entrant.has_value();
     if (is_restored) {
-      // Checked by an earlier run and perhaps not timed yet: the baseline is no seed beside itself.
-      if (tried_.try_emplace(entrant->digest, false).second) ++tried_count_;
+      proposals_.count(entrant->digest, std::nullopt);  // checked by an earlier run and perhaps not timed yet: the baseline is no seed beside itself
     } else {
-      if (tried_.contains(digest(wish.schedule))) continue;  // known to fail
+      if (proposals_.knows(digest(wish.schedule))) continue;  // known to fail
       const std::vector<Admission> admissions = build(run_, item_, {wish});
-      ++tried_count_;
-      tried_[digest(wish.schedule)] = false;
-      if (admissions.front().rejection) ++rejected_[std::string(print(admissions.front().rejection->reason))];
+      proposals_.count(digest(wish.schedule), admissions.front().rejection);
       entrant = admissions.front().entrant;
       if (!entrant) continue;
     }
@@ -125,7 +115,7 @@ std::optional<Entrant> Tuning::first_that_runs(const std::vector<Wish>& wishes) 
     prepared_ = run_.measurer.prepare(subject);
     if (is_restored) return entrant;
     if (const auto rejection = check(run_, item_, prepared_.key, *entrant)) {
-      ++rejected_[std::string(print(rejection->reason))];
+      proposals_.reject(*rejection);
       continue;
     }
     start_trial(run_.store, entrant->trial);
@@ -155,107 +145,21 @@ void Tuning::measure_floor() {
     run_.note("contended", fmt::format("{}: the machine is contended: the same kernel twice differs by {:.1f} %", print(item_.problem), 100 * floor_));
 }
 
-// What earlier runs know of this problem is not done again.
-void Tuning::remember() {
-  for (const db::Suspect& suspect : suspects(run_.store, run_.device_id, run_.toolchain_id))
-    if (suspect.problem == item_.problem_id) suspects_.insert(schedule(run_.store, suspect.schedule).digest);
-  for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
-    resumed_ = true;
-    if (known.rejection && may_end_now(*known.rejection, run_.limits)) continue;
-    const bool timed = !known.stage.empty();
-    if (!known.rejection && !timed) continue;  // built and checked, not timed under this protocol: it is proposed again and its build found
-    tried_[known.digest] = timed;
-    ++tried_count_;
-    if (known.rejection) ++rejected_[known.rejection->reason];
-  }
-}
-
-void Tuning::open_search() {
-  space_ = schedules::space_for(*item_.algorithm, item_.problem, run_.device);
-  if (!space_) {
-    exhausted_ = seeds_.empty();
-    return;
-  }
-  space_name_ = space_->name();
-  SearchPlan plan;
-  plan.seed = run_.seed;
+SearchPlan Tuning::plan() const {
   // From the budget and the work of a call, not from times: equal runs must plan alike, however long their first steps took.
   const double call_s = least_ns(flops_of(*baseline_), run_.device, run_.measurer.protocol().threads) * 1e-9;
+  SearchPlan plan;
+  plan.seed = run_.seed;
   plan.expected_trials = static_cast<std::uint64_t>(std::clamp(run_.budget.search_ends_s() / (kBuild_s + kCalls * call_s), 40.0, 2000.0));
-  search_ = make_search(*space_, plan);
-  std::vector<Trial> past;
+  return plan;
+}
+
+// What earlier runs verified and timed takes part in the finals.
+void Tuning::restore_timed() {
   for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
-    const db::ScheduleRow row = schedule(run_.store, known.schedule);
-    const bool is_baseline = known.digest == baseline_->digest;
-    if (!known.rejection && !known.stage.empty() && !is_baseline && is_verified(run_.store, known.trial)) {
-      if (auto restored = restore(run_, item_, known)) known_.push_back(std::move(*restored));
-    }
-    if (row.space != space_name_ || row.point.empty()) continue;
-    if (known.rejection && may_end_now(*known.rejection, run_.limits)) continue;
-    const auto stored = nlohmann::json::parse(row.point);
-    try {
-      past.push_back({space_->parse(stored.at("point").get<std::string>()), parse_phase(stored.at("phase").get<std::string>()).value_or(Phase::random),
-                      known.rejection ? std::nullopt : known.ratio});
-    } catch (const UsageError&) {
-      // A point of an older form of this space: its schedule is known all the same, by its digest.
-    }
+    if (known.rejection || known.stage.empty() || known.digest == baseline_->digest || !is_verified(run_.store, known.trial)) continue;
+    if (auto restored = restore(run_, item_, known)) known_.push_back(std::move(*restored));
   }
-  search_->resume(past);
-}
-
-void Tuning::add_seed(const Schedule& schedule, const std::string& origin) {
-  if (tried_.contains(digest(schedule))) return;
-  if (find_illegal(schedule, *item_.algorithm, &item_.problem)) return;
-  seeds_.push_back({schedule, origin, {}, {}, schedule.is_opaque()});
-  exhausted_ = false;
-}
-
-std::vector<Wish> Tuning::next_wishes(std::size_t count) {
-  std::vector<Wish> wishes;
-  std::map<Digest, bool> here;
-  if (!postponed_.empty()) {
-    wishes.push_back(std::move(postponed_.back()));
-    postponed_.pop_back();
-    return wishes;
-  }
-  const auto take = [&](Wish wish) {
-    const Digest identity = digest(wish.schedule);
-    if (tried_.contains(identity) || here.contains(identity)) {
-      // The same schedule under another point: what is known of it is what is known of the point.
-      if (wish.proposal) observe(wish, std::nullopt);
-      return;
-    }
-    here[identity] = true;
-    if (suspects_.contains(identity)) {
-      wish.alone = true;
-      postponed_.push_back(std::move(wish));
-    } else {
-      wishes.push_back(std::move(wish));
-    }
-  };
-  while (!seeds_.empty() && wishes.size() < count) {
-    take(seeds_.front());
-    seeds_.erase(seeds_.begin());
-  }
-  // Many points may print as schedules that are known: a bounded number of looks keeps a batch short.
-  for (std::size_t looks = 0; search_ && wishes.size() < count && looks < 20 * count; ++looks) {
-    const std::optional<Proposal> proposal = search_->propose();
-    if (!proposal) break;
-    take({space_->schedule(proposal->point), origin_of(proposal->phase), proposal, space_name_, false});
-  }
-  if (!wishes.empty()) return wishes;
-  return postponed_.empty() ? suspects_to_retry() : next_wishes(count);
-}
-
-// Candidates whose process died under them and that nobody proposes again: once more, alone, last.
-std::vector<Wish> Tuning::suspects_to_retry() {
-  for (const db::Suspect& suspect : suspects(run_.store, run_.device_id, run_.toolchain_id)) {
-    if (suspect.problem != item_.problem_id) continue;
-    const db::ScheduleRow row = schedule(run_.store, suspect.schedule);
-    if (tried_.contains(row.digest)) continue;
-    return {{parse_schedule(row.text), row.origin, {}, row.space, true}};
-  }
-  return {};
 }
 
 std::vector<Entrant> Tuning::admit(const std::vector<Wish>& wishes) {
@@ -268,11 +172,9 @@ std::vector<Entrant> Tuning::admit(const std::vector<Wish>& wishes) {
     std::optional<Rejection> rejection = admission.rejection;
     if (admission.entrant && !rejection) rejection = check(run_, item_, prepared_.key, *admission.entrant);
     if (!rejection && !admission.entrant) continue;  // the run was stopped before its build began
-    ++tried_count_;
-    tried_[digest(admission.wish.schedule)] = !rejection;
+    proposals_.count(digest(admission.wish.schedule), rejection);
     if (rejection) {
-      ++rejected_[std::string(print(rejection->reason))];
-      observe(admission.wish, std::nullopt);
+      proposals_.observe(admission.wish, std::nullopt);
     } else {
       entrants.push_back(std::move(*admission.entrant));
     }
@@ -336,15 +238,11 @@ std::vector<Tuning::Settled> Tuning::race(const std::vector<Entrant>& entrants, 
   return settled;
 }
 
-void Tuning::observe(const Wish& wish, std::optional<double> ratio) {
-  if (wish.proposal && search_) search_->observe(wish.proposal->point, ratio);
-}
-
 // A trial ends: with a time, or with the reason why there is none.
 void Tuning::settle(Entrant entrant, const std::optional<Rejection>& rejection) {
-  observe(entrant.wish, rejection ? std::nullopt : entrant.ratio);
+  proposals_.observe(entrant.wish, rejection ? std::nullopt : entrant.ratio);
   if (rejection) {
-    ++rejected_[std::string(print(rejection->reason))];
+    proposals_.reject(*rejection);
     reject_trial(run_.store, entrant.trial, rejection_row(*rejection));
     return;
   }
@@ -388,11 +286,8 @@ void Tuning::screen_and_rank(std::vector<Entrant> entrants) {
 bool Tuning::batch() {
   const auto start = Clock::now();
   if (seconds_since(floor_measured_) > kFloorLasts_s) measure_floor();
-  const std::vector<Wish> wishes = next_wishes(kBatch);
-  if (wishes.empty()) {
-    exhausted_ = true;
-    return false;
-  }
+  const std::vector<Wish> wishes = proposals_.next(kBatch);
+  if (wishes.empty()) return false;
   tell("compiling", 0, static_cast<int>(wishes.size()));
   screen_and_rank(admit(wishes));
   latest_batch_s_ = seconds_since(start);
@@ -446,7 +341,7 @@ Prospect Tuning::prospect() const {
   prospect.recent_gain = expected_gain(best_after_batch_);
   prospect.batch_s = latest_batch_s_;
   prospect.batches = static_cast<int>(best_after_batch_.size());
-  prospect.exhausted = exhausted_;
+  prospect.exhausted = proposals_.is_exhausted();
   return prospect;
 }
 

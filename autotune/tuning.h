@@ -1,20 +1,17 @@
 // One problem being tuned: its baseline, its batches, its finals. Everything learnt is in the store before the next step begins.
 #pragma once
 
-#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "autotune/entrant.h"
-#include "schedules/space.h"
+#include "autotune/proposals.h"
 
 namespace kiln::autotune {
 
 class Tuning {
  public:
-  Tuning(Run& run, WorkItem item) : run_(run), item_(std::move(item)) {}
+  Tuning(Run& run, const WorkItem& item) : run_(run), item_(item), proposals_(run, item) {}
 
   const WorkItem& item() const { return item_; }
 
@@ -23,7 +20,7 @@ class Tuning {
   bool prepare();
 
   // Schedules to start from, tried before the search's own proposals: --try files, winners of neighbouring problems. Known and illegal ones are dropped.
-  void add_seed(const Schedule& schedule, const std::string& origin);
+  void add_seed(const Schedule& schedule, const std::string& origin) { proposals_.add_seed(schedule, origin); }
 
   // Proposes, builds, checks and races a batch; false when nothing was left to propose.
   bool batch();
@@ -33,7 +30,7 @@ class Tuning {
 
   Prospect prospect() const;
   bool is_contended() const { return contended_; }
-  bool has_resumed() const { return resumed_; }
+  bool has_resumed() const { return proposals_.has_resumed(); }
   const std::string& subject() const { return prepared_.key; }
   double floor() const { return floor_; }
   // The best verified entrants so far, the baseline among them; best first.
@@ -49,19 +46,17 @@ class Tuning {
   bool find_baseline();
   std::optional<Entrant> first_that_runs(const std::vector<Wish>& wishes);
   void measure_floor();
-  void remember();
-  void open_search();
-  std::vector<Wish> next_wishes(std::size_t count);
-  std::vector<Wish> suspects_to_retry();
+  SearchPlan plan() const;
+  void restore_timed();
   std::vector<Entrant> admit(const std::vector<Wish>& wishes);
   std::vector<Settled> race(const std::vector<Entrant>& entrants, RaceOptions options);
   void screen_and_rank(std::vector<Entrant> entrants);
   void settle(Entrant entrant, const std::optional<generators::Rejection>& rejection);
-  void observe(const Wish& wish, std::optional<double> ratio);
   std::optional<Entrant> incumbent() const;
 
   Run& run_;
   WorkItem item_;
+  Proposals proposals_;
   ObjectRef reference_;
   Prepared prepared_;
   std::optional<Entrant> baseline_;
@@ -69,20 +64,9 @@ class Tuning {
   double floor_ = 0;
   Clock::time_point floor_measured_{};
   bool contended_ = false;
-  bool resumed_ = false;
   std::vector<Entrant> known_;            // verified and timed, the baseline left out
-  std::map<Digest, bool> tried_;          // every schedule with an outcome; true: it is timed
-  std::map<std::string, int> rejected_;
-  int tried_count_ = 0;
-  std::vector<Wish> seeds_;               // not proposed yet
-  std::set<Digest> suspects_;             // schedules under which an earlier run died
-  std::vector<Wish> postponed_;           // suspects that were proposed again: each waits for a batch of its own
-  std::unique_ptr<Search> search_;
-  std::string space_name_;
-  std::optional<schedules::Space> space_;
   std::vector<double> best_after_batch_;
   double latest_batch_s_ = 1;
-  bool exhausted_ = false;
   std::uint64_t races_ = 0;
 };
 

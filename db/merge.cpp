@@ -103,6 +103,13 @@ constexpr Step kResults[] = {
      "clock_mhz, memory_clock_mhz, temperature_c) SELECT c.id, t.id, o.samples, o.sample_count, o.q1_ns, o.median_ns, o.q3_ns, o.mad_ns, o.value_ns, "
      "o.ratio, o.ratio_lo, o.ratio_hi, o.quality, o.clock_mhz, o.memory_clock_mhz, o.temperature_c FROM other.measurement o "
      "JOIN map_race c ON c.other_id = o.race_id JOIN map_trial t ON t.other_id = o.trial_id WHERE true ON CONFLICT (race_id, trial_id) DO NOTHING"},
+    // A check is worth as much as the run that made it; coverage does not name one, so a run of that problem has to be our own.
+    {"coverage",
+     "INSERT INTO coverage (build_id, problem_id, device_id, tier, extents, checked, max_error, at) "
+     "SELECT b.id, p.id, d.id, o.tier, o.extents, o.checked, o.max_error, o.at FROM other.coverage o JOIN map_build b ON b.other_id = o.build_id "
+     "JOIN map_problem p ON p.other_id = o.problem_id JOIN map_device d ON d.other_id = o.device_id WHERE EXISTS (SELECT 1 FROM map_run m "
+     "JOIN run r ON r.run_id = m.id JOIN trial t ON t.run_id = r.run_id WHERE r.origin = 'own' AND r.device_id = d.id AND t.problem_id = p.id) "
+     "ON CONFLICT DO NOTHING"},
     {"demand_source",
      "INSERT INTO demand_source (digest, application, at, window_start, window_end, horizon_s, overflow) "
      "SELECT digest, application, at, window_start, window_end, horizon_s, overflow FROM other.demand_source WHERE true ON CONFLICT (digest) DO NOTHING",

@@ -24,7 +24,7 @@ enum {
 typedef int (*kiln_parallel_for)(void* user, int count, int (*body)(void* argument, int index), void* argument);
 
 /* Makes a pool in which `threads` threads work on a parallel loop, the caller of the loop being one of them: threads - 1 workers are started.
-   1 runs every loop in its caller. Returns KILN_HOST_OK or a code with a text. Not to be called at the same time as any other function here. */
+   1 runs every loop in its caller. Workers run on the processors that the calling thread may use, and keep off that of a loop's caller. Returns KILN_HOST_OK or a code with a text. Not to be called at the same time as any other function here. */
 int kiln_host_start(int threads);
 
 /* Runs every parallel loop through the application's function instead; starts no thread. Same rules as kiln_host_start. */

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "db/coverage.h"
 #include "db/demand.h"
 #include "db/status.h"
 #include "dsl/error.h"
@@ -70,6 +71,29 @@ TEST(Merge, foreign_results_are_hints_until_they_are_trusted) {
   EXPECT_EQ(merge(*sample, folder.file("other.db"), {.trust = true}).adopted_runs, 1);
   EXPECT_EQ(schedule(*sample, verdict(*sample, sample.key).chosen->schedule).text, "fast");
   EXPECT_EQ(known_outcomes(*sample, sample.key).size(), 3u);
+}
+
+TEST(Merge, coverage_comes_with_the_runs_that_are_trusted) {
+  const TemporaryFolder folder;
+  {
+    SampleStore other(folder.file("other.db"));
+    fill(other);
+    record_coverage(*other, {.tier = "bucket",
+                             .build = other.build(other.schedule("fast"), other.key.problem),
+                             .problem = other.key.problem,
+                             .device = other.key.device,
+                             .extents = {{"m", {250, 256}}},
+                             .checked = {"matmul(m=250)", "matmul(m=256)"},
+                             .max_error = 0.25});
+  }
+  SampleStore sample(folder.file("here.db"));
+  EXPECT_FALSE(merge(*sample, folder.file("other.db")).added.contains("coverage"));
+  EXPECT_EQ(merge(*sample, folder.file("other.db"), {.trust = true}).added.at("coverage"), 1);
+  const std::vector<CoverageRow> rows = coverage(*sample, sample.algorithm, sample.key.device);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].extents.at("m"), std::make_pair(std::int64_t{250}, std::int64_t{256}));
+  EXPECT_EQ(rows[0].checked, (std::vector<std::string>{"matmul(m=250)", "matmul(m=256)"}));
+  EXPECT_FALSE(merge(*sample, folder.file("other.db")).added.contains("coverage"));
 }
 
 TEST(Merge, a_run_planned_here_and_measured_elsewhere_stays_own) {

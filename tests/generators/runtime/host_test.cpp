@@ -1,7 +1,11 @@
 // The runtime without any Halide: the functions its objects call, called here by hand. Runs under the thread sanitizer too.
 #include "generators/runtime/host.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -110,6 +114,42 @@ TEST(host_threads, a_sleeping_pool_wakes_up) {
     EXPECT_EQ(halide_do_par_for(nullptr, mark, 0, 64, closure(marks.data())), 0);
     expect_each_once(marks);
   }
+}
+
+// Where a worker may run, as it sees it from within a loop.
+struct Seen {
+  std::thread::id caller;
+  std::atomic<int> workers{0};
+  cpu_set_t allowed{};
+};
+
+int look_around(void*, int, std::uint8_t* seen_by_workers) {
+  auto& seen = *reinterpret_cast<Seen*>(seen_by_workers);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));  // long enough for the others to come
+  if (std::this_thread::get_id() != seen.caller && seen.workers.fetch_add(1) == 0)
+    pthread_getaffinity_np(pthread_self(), sizeof seen.allowed, &seen.allowed);
+  return 0;
+}
+
+TEST(host_threads, workers_keep_off_the_callers_processor) {
+  cpu_set_t all;
+  ASSERT_EQ(pthread_getaffinity_np(pthread_self(), sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "this machine lends us one processor only";
+  const Pool pool(2);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &all)) continue;
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET(cpu, &here);
+    ASSERT_EQ(pthread_setaffinity_np(pthread_self(), sizeof here, &here), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the workers sleep, and may be steered again
+    Seen seen{.caller = std::this_thread::get_id()};
+    for (int tries = 0; tries < 100 && seen.workers == 0; ++tries) EXPECT_EQ(halide_do_par_for(nullptr, look_around, 0, 8, closure(&seen)), 0);
+    ASSERT_GT(seen.workers, 0);
+    EXPECT_FALSE(CPU_ISSET(cpu, &seen.allowed)) << "processor " << cpu;
+    EXPECT_EQ(CPU_COUNT(&seen.allowed), CPU_COUNT(&all) - 1);
+  }
+  pthread_setaffinity_np(pthread_self(), sizeof all, &all);
 }
 
 TEST(host_threads, the_failure_of_a_worker_reaches_the_caller_with_its_text) {

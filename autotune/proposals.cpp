@@ -1,0 +1,126 @@
+#include "autotune/proposals.h"
+
+#include <nlohmann/json.hpp>
+
+#include "db/identities.h"
+#include "dsl/error.h"
+#include "dsl/legality.h"
+#include "schedules/spaces.h"
+
+namespace kiln::autotune {
+namespace {
+
+// Many points may print as schedules that are known: a bounded number of looks keeps a batch short.
+constexpr std::size_t kLooks = 20;
+
+// The store's word for who proposed a schedule. A restart is a step of the local search.
+std::string origin_of(Phase phase) { return phase == Phase::restart ? "local" : std::string(print(phase)); }
+
+}  // namespace
+
+Proposals::Proposals(Run& run, WorkItem item) : run_(run), item_(std::move(item)) {
+  for (const db::Suspect& suspect : suspects(run_.store, run_.device_id, run_.toolchain_id))
+    if (suspect.problem == item_.problem_id) suspects_.insert(schedule(run_.store, suspect.schedule).digest);
+  for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
+    resumed_ = true;
+    if (known.rejection && may_end_now(*known.rejection, run_.limits)) continue;
+    if (!known.rejection && known.stage.empty()) continue;  // built and checked, not timed under this protocol: it is proposed again and its build found
+    known_.insert(known.digest);
+    if (known.rejection) ++rejected_[known.rejection->reason];
+  }
+}
+
+void Proposals::open(const SearchPlan& plan) {
+  space_ = schedules::space_for(*item_.algorithm, item_.problem, run_.device);
+  if (!space_) {
+    exhausted_ = seeds_.empty();
+    return;
+  }
+  search_ = make_search(*space_, plan);
+  search_->resume(past_trials());
+}
+
+std::vector<Trial> Proposals::past_trials() const {
+  std::vector<Trial> past;
+  for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
+    const db::ScheduleRow row = schedule(run_.store, known.schedule);
+    if (row.space != space_->name() || row.point.empty()) continue;
+    if (known.rejection && may_end_now(*known.rejection, run_.limits)) continue;
+    const auto stored = nlohmann::json::parse(row.point);
+    try {
+      past.push_back({space_->parse(stored.at("point").get<std::string>()), parse_phase(stored.at("phase").get<std::string>()).value_or(Phase::random),
+                      known.rejection ? std::nullopt : known.ratio});
+    } catch (const UsageError&) {
+      // A point of an older form of this space: its schedule is known all the same, by its digest.
+    }
+  }
+  return past;
+}
+
+void Proposals::add_seed(const Schedule& schedule, const std::string& origin) {
+  if (knows(digest(schedule)) || find_illegal(schedule, *item_.algorithm, &item_.problem)) return;
+  seeds_.push_back({schedule, origin, {}, {}, schedule.is_opaque()});
+  exhausted_ = false;
+}
+
+// Whether it belongs to the batch now: not when it is known, is in the batch already, or is a suspect that has to wait for its own.
+bool Proposals::is_new(const Wish& wish, std::set<Digest>& batch) {
+  const Digest identity = digest(wish.schedule);
+  if (knows(identity) || !batch.insert(identity).second) {
+    observe(wish, std::nullopt);  // the same schedule under another point: what is known of it is what is known of the point
+    return false;
+  }
+  if (!suspects_.contains(identity)) return true;
+  postponed_.push_back(wish);
+  postponed_.back().alone = true;
+  return false;
+}
+
+std::vector<Wish> Proposals::next(std::size_t count) {
+  std::vector<Wish> wishes;
+  std::set<Digest> batch;
+  const auto take = [&](Wish wish) {
+    if (is_new(wish, batch)) wishes.push_back(std::move(wish));
+  };
+  if (postponed_.empty()) {
+    while (!seeds_.empty() && wishes.size() < count) {
+      take(seeds_.front());
+      seeds_.erase(seeds_.begin());
+    }
+    for (std::size_t looks = 0; search_ && wishes.size() < count && looks < kLooks * count; ++looks) {
+      const std::optional<Proposal> proposal = search_->propose();
+      if (!proposal) break;
+      take({space_->schedule(proposal->point), origin_of(proposal->phase), proposal, space_->name(), false});
+    }
+  }
+  if (wishes.empty() && !postponed_.empty()) {
+    wishes.push_back(std::move(postponed_.back()));
+    postponed_.pop_back();
+  }
+  if (wishes.empty()) wishes = suspects_to_retry();
+  exhausted_ = wishes.empty();
+  return wishes;
+}
+
+// Candidates whose process died under them and that nobody proposes again: once more, alone, last.
+std::vector<Wish> Proposals::suspects_to_retry() const {
+  for (const db::Suspect& suspect : suspects(run_.store, run_.device_id, run_.toolchain_id)) {
+    if (suspect.problem != item_.problem_id) continue;
+    const db::ScheduleRow row = schedule(run_.store, suspect.schedule);
+    if (!knows(row.digest)) return {{parse_schedule(row.text), row.origin, {}, row.space, true}};
+  }
+  return {};
+}
+
+void Proposals::count(const Digest& schedule, const std::optional<generators::Rejection>& rejection) {
+  known_.insert(schedule);
+  if (rejection) reject(*rejection);
+}
+
+void Proposals::reject(const generators::Rejection& rejection) { ++rejected_[std::string(print(rejection.reason))]; }
+
+void Proposals::observe(const Wish& wish, std::optional<double> ratio) {
+  if (wish.proposal && search_) search_->observe(wish.proposal->point, ratio);
+}
+
+}  // namespace kiln::autotune

@@ -1,0 +1,62 @@
+// What is tried next of one problem, each schedule once: seeds, the search of its space, and suspects in batches of their own. Remembers every
+// schedule that has an outcome, of this run or an earlier one.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "autotune/entrant.h"
+#include "schedules/space.h"
+
+namespace kiln::autotune {
+
+class Proposals {
+ public:
+  // Takes over what earlier runs know of the problem.
+  Proposals(Run& run, WorkItem item);
+
+  // The problem's space and its search, told what became of earlier trials. Nothing is proposed from a space that does not exist.
+  void open(const SearchPlan& plan);
+
+  // Dropped when it is known or illegal.
+  void add_seed(const Schedule& schedule, const std::string& origin);
+
+  // The next `count` schedules without an outcome; one alone when it is a suspect. Empty: nothing is left.
+  std::vector<Wish> next(std::size_t count);
+
+  // A schedule has been built and checked, or was rejected on the way.
+  void count(const Digest& schedule, const std::optional<generators::Rejection>& rejection);
+  // One that was counted is rejected after all, by a race.
+  void reject(const generators::Rejection& rejection);
+  // What the search learns: the ratio of its last race, nothing when it has none.
+  void observe(const Wish& wish, std::optional<double> ratio);
+
+  bool knows(const Digest& schedule) const { return known_.contains(schedule); }
+  bool has_resumed() const { return resumed_; }
+  bool is_exhausted() const { return exhausted_; }
+  int tried() const { return static_cast<int>(known_.size()); }
+  const std::map<std::string, int>& rejected() const { return rejected_; }
+
+ private:
+  bool is_new(const Wish& wish, std::set<Digest>& batch);
+  std::vector<Wish> suspects_to_retry() const;
+  std::vector<Trial> past_trials() const;
+
+  Run& run_;
+  WorkItem item_;
+  std::set<Digest> known_;               // every schedule with an outcome
+  std::map<std::string, int> rejected_;  // by reason
+  std::vector<Wish> seeds_;              // not proposed yet
+  std::set<Digest> suspects_;            // schedules under which an earlier run died
+  std::vector<Wish> postponed_;          // suspects that were proposed again
+  std::optional<schedules::Space> space_;
+  std::unique_ptr<Search> search_;
+  bool resumed_ = false;
+  bool exhausted_ = false;
+};
+
+}  // namespace kiln::autotune
