@@ -29,9 +29,9 @@ db::ScheduleRow schedule_row(const Wish& wish, const WorkItem& item) {
   row.text = print(wish.schedule);
   row.origin = wish.origin;
   row.numerics_class = numerics_class(wish.schedule, *item.algorithm);
-  if (wish.proposal) {
+  if (wish.suggestion) {
     row.space = wish.space;
-    row.point = nlohmann::json{{"phase", print(wish.proposal->phase)}, {"point", print(wish.proposal->point)}}.dump();
+    row.point = nlohmann::json{{"phase", print(wish.suggestion->phase)}, {"point", wish.suggestion->point}}.dump();
   }
   return row;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "autotune/run.h"
-#include "autotune/search/search.h"
+#include "autotune/search/proposer.h"
 #include "autotune/work_list.h"
 #include "dsl/schedule.h"
 
@@ -17,8 +17,8 @@ namespace kiln::autotune {
 struct Wish {
   Schedule schedule;
   std::string origin;                    // a word of db::ScheduleRow::origin
-  std::optional<Proposal> proposal;      // of the search, when it was the search
-  std::string space;                     // the name of its space, with a proposal
+  std::optional<Suggestion> suggestion;  // of the search, when it was the search
+  std::string space;                     // the name of its space, with a suggestion
   bool alone = false;                    // a suspect: retried with nothing else in flight
 };
 

@@ -1,5 +1,7 @@
 #include "autotune/proposals.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "db/identities.h"
@@ -30,31 +32,49 @@ Proposals::Proposals(Run& run, WorkItem item) : run_(run), item_(std::move(item)
   }
 }
 
-void Proposals::open(const SearchPlan& plan) {
-  space_ = schedules::space_for(*item_.algorithm, item_.problem, run_.device);
-  if (!space_) {
-    exhausted_ = seeds_.empty();
-    return;
-  }
-  search_ = make_search(*space_, plan);
-  search_->resume(past_trials());
+std::unique_ptr<Proposer> Proposals::make_proposer(const SearchPlan& plan) const {
+  if (run_.reader != nullptr)
+    if (auto own = run_.reader->open_space(*item_.algorithm, item_.problem, plan)) return own;
+  std::optional<schedules::Space> space = schedules::space_for(*item_.algorithm, item_.problem, run_.device);
+  return space ? autotune::make_proposer(std::move(*space), plan) : nullptr;
 }
 
-std::vector<Trial> Proposals::past_trials() const {
-  std::vector<Trial> past;
+void Proposals::open(const SearchPlan& plan) {
+  try {
+    search_ = make_proposer(plan);
+    if (search_) search_->resume(past_suggestions());
+  } catch (const AlgorithmError& error) {
+    give_up_search(error.what());
+  }
+  if (!search_) exhausted_ = seeds_.empty();
+}
+
+void Proposals::give_up_search(const std::string& why) {
+  search_.reset();
+  run_.note("space_failed", fmt::format("{}: nothing more is proposed from its space: {}", print(item_.problem), why));
+}
+
+std::vector<PastSuggestion> Proposals::past_suggestions() const {
+  std::vector<PastSuggestion> past;
   for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
     const db::ScheduleRow row = schedule(run_.store, known.schedule);
-    if (row.space != space_->name() || row.point.empty()) continue;
+    if (row.space != search_->space() || row.point.empty()) continue;
     if (known.rejection && may_end_now(*known.rejection, run_.limits)) continue;
     const auto stored = nlohmann::json::parse(row.point);
-    try {
-      past.push_back({space_->parse(stored.at("point").get<std::string>()), parse_phase(stored.at("phase").get<std::string>()).value_or(Phase::random),
-                      known.rejection ? std::nullopt : known.ratio});
-    } catch (const UsageError&) {
-      // A point of an older form of this space: its schedule is known all the same, by its digest.
-    }
+    past.push_back({stored.at("point").get<std::string>(), parse_phase(stored.at("phase").get<std::string>()).value_or(Phase::random),
+                    known.rejection ? std::nullopt : known.ratio});
   }
   return past;
+}
+
+std::optional<Suggestion> Proposals::suggest() {
+  if (!search_) return std::nullopt;
+  try {
+    return search_->propose();
+  } catch (const AlgorithmError& error) {
+    give_up_search(error.what());
+    return std::nullopt;
+  }
 }
 
 void Proposals::add_seed(const Schedule& schedule, const std::string& origin) {
@@ -87,10 +107,10 @@ std::vector<Wish> Proposals::next(std::size_t count) {
       take(seeds_.front());
       seeds_.erase(seeds_.begin());
     }
-    for (std::size_t looks = 0; search_ && wishes.size() < count && looks < kLooks * count; ++looks) {
-      const std::optional<Proposal> proposal = search_->propose();
-      if (!proposal) break;
-      take({space_->schedule(proposal->point), origin_of(proposal->phase), proposal, space_->name(), false});
+    for (std::size_t looks = 0; wishes.size() < count && looks < kLooks * count; ++looks) {
+      const std::optional<Suggestion> suggestion = suggest();
+      if (!suggestion) break;
+      take({suggestion->schedule, origin_of(suggestion->phase), suggestion, search_->space(), false});
     }
   }
   if (wishes.empty() && !postponed_.empty()) {
@@ -120,7 +140,12 @@ void Proposals::count(const Digest& schedule, const std::optional<generators::Re
 void Proposals::reject(const generators::Rejection& rejection) { ++rejected_[std::string(print(rejection.reason))]; }
 
 void Proposals::observe(const Wish& wish, std::optional<double> ratio) {
-  if (wish.proposal && search_) search_->observe(wish.proposal->point, ratio);
+  if (!wish.suggestion || !search_) return;
+  try {
+    search_->observe(wish.suggestion->point, ratio);
+  } catch (const AlgorithmError& error) {
+    give_up_search(error.what());
+  }
 }
 
 }  // namespace kiln::autotune

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "autotune/entrant.h"
-#include "schedules/space.h"
 
 namespace kiln::autotune {
 
@@ -19,7 +18,8 @@ class Proposals {
   // Takes over what earlier runs know of the problem.
   Proposals(Run& run, WorkItem item);
 
-  // The problem's space and its search, told what became of earlier trials. Nothing is proposed from a space that does not exist.
+  // The search of the problem's space, told what became of earlier trials: the plugin's own space where its author wrote one, else ours. What a
+  // plugin's space does wrong ends its search, not the run.
   void open(const SearchPlan& plan);
 
   // Dropped when it is known or illegal.
@@ -44,7 +44,10 @@ class Proposals {
  private:
   bool is_new(const Wish& wish, std::set<Digest>& batch);
   std::vector<Wish> suspects_to_retry() const;
-  std::vector<Trial> past_trials() const;
+  std::unique_ptr<Proposer> make_proposer(const SearchPlan& plan) const;
+  std::vector<PastSuggestion> past_suggestions() const;
+  std::optional<Suggestion> suggest();
+  void give_up_search(const std::string& why);
 
   Run& run_;
   WorkItem item_;
@@ -53,8 +56,7 @@ class Proposals {
   std::vector<Wish> seeds_;              // not proposed yet
   std::set<Digest> suspects_;            // schedules under which an earlier run died
   std::vector<Wish> postponed_;          // suspects that were proposed again
-  std::optional<schedules::Space> space_;
-  std::unique_ptr<Search> search_;
+  std::unique_ptr<Proposer> search_;
   bool resumed_ = false;
   bool exhausted_ = false;
 };

@@ -18,6 +18,7 @@ Reader::~Reader() {
 }
 
 void Reader::start() {
+  ++starts_;
   child_ = std::make_unique<Child>(launch_);
   try {
     for (const std::string& library : libraries_) ask("load", {{"library", library}}, fmt::format("loading {}", library));
@@ -70,6 +71,60 @@ OperatorSignature Reader::signature(const std::string& generator) {
 Algorithm Reader::read(const std::string& generator, const std::map<std::string, std::string>& params) {
   const Json answer = ask("read", {{"generator", generator}, {"params", params}}, fmt::format("reading generator `{}`", generator));
   return algorithm_from_json(answer.at("algorithm").get<std::string>());
+}
+
+// One search that the process holds, by its number there.
+class PluginProposer : public Proposer {
+ public:
+  PluginProposer(Reader& reader, std::string generator, std::string space, int number)
+      : reader_(reader), generator_(std::move(generator)), space_(std::move(space)), number_(number), start_(reader.starts_) {}
+
+  const std::string& space() const override { return space_; }
+
+  std::optional<Suggestion> propose() override {
+    const Json answer = ask("propose", Json::object()).at("suggestion");
+    if (answer.is_null()) return std::nullopt;
+    try {
+      return Suggestion{parse_schedule(answer.at("schedule").get<std::string>()), answer.at("point").get<std::string>(),
+                        parse_phase(answer.at("phase").get<std::string>()).value_or(Phase::random)};
+    } catch (const ScheduleError& error) {
+      throw AlgorithmError(fmt::format("space `{}` of generator `{}` made a schedule that cannot be read, {}", space_, generator_, error.what()));
+    }
+  }
+
+  void observe(const std::string& point, Outcome outcome) override { ask("observe", {{"point", point}, {"outcome", json_of(outcome)}}); }
+
+  void resume(const std::vector<PastSuggestion>& past) override {
+    Json trials = Json::array();
+    for (const PastSuggestion& one : past) trials.push_back({{"point", one.point}, {"phase", print(one.phase)}, {"outcome", json_of(one.outcome)}});
+    ask("resume", {{"trials", std::move(trials)}});
+  }
+
+ private:
+  static Json json_of(Outcome outcome) { return outcome ? Json(*outcome) : Json(); }
+
+  Json ask(const std::string& kind, Json body) {
+    if (reader_.starts_ != start_ || !reader_.child_)
+      throw AlgorithmError(fmt::format("the process that held space `{}` of generator `{}` has ended", space_, generator_));
+    body["number"] = number_;
+    return reader_.ask(kind, body, fmt::format("searching space `{}` of generator `{}`", space_, generator_));
+  }
+
+  Reader& reader_;
+  std::string generator_, space_;
+  int number_;
+  int start_;
+};
+
+std::unique_ptr<Proposer> Reader::open_space(const Algorithm& algorithm, const Problem& problem, const SearchPlan& plan) {
+  if (libraries_.empty()) return nullptr;  // only plugins bring spaces of their own
+  const Json answer = ask("space",
+                          {{"algorithm", to_json(algorithm)},
+                           {"problem", to_json(problem)},
+                           {"plan", {{"seed", plan.seed}, {"expected_trials", plan.expected_trials}, {"random_share", plan.random_share}}}},
+                          fmt::format("asking generator `{}` for its space", algorithm.generator));
+  if (answer.at("space").is_null()) return nullptr;
+  return std::make_unique<PluginProposer>(*this, algorithm.generator, answer.at("space").get<std::string>(), answer.at("number").get<int>());
 }
 
 std::string Reader::log() const { return child_ ? child_->log() : ""; }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "autotune/process/child.h"
+#include "autotune/search/proposer.h"
 #include "dsl/algorithm.h"
 #include "dsl/device.h"
 #include "dsl/read_algorithm.h"
@@ -33,9 +34,14 @@ class Reader {
   OperatorSignature signature(const std::string& generator);
   Algorithm read(const std::string& generator, const std::map<std::string, std::string>& params);
 
+  // The search of the space that the plugin's author registered for this generator; nothing when there is none. It lives in the process: once that
+  // is replaced, its functions throw AlgorithmError. It must not outlive the Reader.
+  std::unique_ptr<Proposer> open_space(const Algorithm& algorithm, const Problem& problem, const SearchPlan& plan);
+
   std::string log() const;  // the end of what the reader and its plugins printed
 
  private:
+  friend class PluginProposer;
   Json ask(const std::string& kind, const Json& body, const std::string& what);
   void start();
   [[noreturn]] void fail(const Exit& exit, const std::string& what);
@@ -46,6 +52,7 @@ class Reader {
   Launch launch_;
   std::unique_ptr<Child> child_;
   std::int64_t sequence_ = 0;
+  int starts_ = 0;
 };
 
 }  // namespace kiln::autotune

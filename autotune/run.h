@@ -7,6 +7,7 @@
 #include "autotune/budget.h"
 #include "autotune/compile_pool.h"
 #include "autotune/measurer.h"
+#include "autotune/reader.h"
 #include "autotune/session.h"
 #include "db/runs.h"
 #include "db/trials.h"
@@ -23,6 +24,7 @@ struct Run {
   Objects objects;
   CompilePool& pool;
   Measurer& measurer;
+  Reader* reader = nullptr;  // serves the spaces of plugins; none where nothing is searched
   Progress& progress;
   std::function<StopRequest()> stop_request;
   Budget budget;

@@ -192,6 +192,7 @@ TuneOutcome tune(const TuneOptions& options, Progress& progress, const std::func
           .objects = objects,
           .pool = workers.pool,
           .measurer = workers.measurer,
+          .reader = &workers.reader,
           .progress = progress,
           .stop_request = stop_request,
           .budget = Budget(options.budget_s),

@@ -95,6 +95,11 @@ Registration& Registration::outlier_fraction(double fraction) {
   return *this;
 }
 
+Registration& Registration::space(SpaceFunction space) {
+  space_ = std::move(space);
+  return *this;
+}
+
 Registration& register_operator(const std::string& generator) { return registrations()[generator]; }
 
 void apply_registration(Algorithm& algorithm) {
@@ -117,6 +122,11 @@ void apply_registration(Algorithm& algorithm) {
 std::string registered_type_param(const std::string& generator) {
   const auto found = registrations().find(generator);
   return found == registrations().end() ? "" : found->second.type_param_;
+}
+
+const SpaceFunction* registered_space(const std::string& generator) {
+  const auto found = registrations().find(generator);
+  return found == registrations().end() || !found->second.space_ ? nullptr : &found->second.space_;
 }
 
 }  // namespace kiln

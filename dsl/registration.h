@@ -3,8 +3,11 @@
 //
 //   HALIDE_REGISTER_GENERATOR(MatMul, matmul)
 //   KILN_REGISTER(matmul).symbol("m", "A.1 C.1").symbol("n", "B.0 C.0").symbol("k", "A.0 B.1").type_param("type");
+//
+// With a space of its own a plugin includes schedules/space.h too: KILN_REGISTER(blur).space(blur_space).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,11 +15,19 @@
 #include <vector>
 
 #include "dsl/algorithm.h"
+#include "dsl/device.h"
+#include "dsl/problem.h"
 
 namespace kiln {
 
 // Raised when this header or a type it uses changes; compared when a plugin is loaded. A plugin without this header has no such number.
-inline constexpr int kPluginAbi = 1;
+inline constexpr int kPluginAbi = 2;
+
+namespace schedules {
+class Space;
+}
+// The space of one problem on one device. Called in the process that loaded the plugin; what it throws is told to the user of `kiln tune`.
+using SpaceFunction = std::function<schedules::Space(const Algorithm& algorithm, const Problem& problem, const Device& device)>;
 
 // Filled by KILN_REGISTER's chain while the program or plugin loads, where nothing may throw: texts are parsed when the generator is read, and
 // what is wrong with them is an AlgorithmError then.
@@ -40,15 +51,20 @@ class Registration {
   // The share of an integer output's elements that may differ, where a float crosses a cast to an integer.
   Registration& outlier_fraction(double fraction);
 
+  // Searched instead of the space that Kiln would take.
+  Registration& space(SpaceFunction space);
+
  private:
   friend void apply_registration(Algorithm& algorithm);
   friend std::string registered_type_param(const std::string& generator);
+  friend const SpaceFunction* registered_space(const std::string& generator);
   std::vector<std::pair<std::string, std::string>> symbols_;
   std::string type_param_;
   Contract contract_ = Contract::bounded;
   std::map<std::string, std::pair<double, double>> ranges_;
   std::map<std::string, std::vector<double>> values_;
   double outlier_fraction_ = 0;
+  SpaceFunction space_;
 };
 
 // The registration of this generator, made on first use. A second plugin with the same name adds to it.
@@ -59,6 +75,7 @@ Registration& register_operator(const std::string& generator);
 void apply_registration(Algorithm& algorithm);
 
 std::string registered_type_param(const std::string& generator);  // empty: none
+const SpaceFunction* registered_space(const std::string& generator);  // null: none
 
 }  // namespace kiln
 

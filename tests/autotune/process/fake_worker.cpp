@@ -220,12 +220,10 @@ int main(int argc, char** argv) {
     std::puts(argv[2]);
     return std::atoi(argv[3]);
   }
-  if (mode == "grandchild") {  // leaves a process of its group behind that would print for ever
-    if (::fork() == 0) {
-      std::printf("%d\n", ::getpid());
-      std::fflush(stdout);
-      hang();
-    }
+  if (mode == "grandchild") {  // leaves a process of its group behind that would stay for ever
+    const pid_t grandchild = ::fork();
+    if (grandchild == 0) hang();
+    std::printf("%d\n", grandchild);
     return 0;
   }
   if (mode == "group") {
