@@ -11,6 +11,9 @@
 #include "db/demand.h"
 #include "db/identities.h"
 #include "db/races.h"
+#include "dsl/algorithm.h"
+#include "dsl/print_halide.h"
+#include "dsl/schedule.h"
 
 namespace kiln::autotune::cli {
 namespace {
@@ -253,6 +256,18 @@ std::string best_json(const std::vector<BestRow>& rows) {
                      {"tried", row.tried},
                      {"rejected", row.rejected}});
   return array.dump(2) + "\n";
+}
+
+std::string best_halide(db::Store& store, const std::vector<BestRow>& rows) {
+  std::string text;
+  for (const BestRow& row : rows) {
+    if (row.schedule.empty()) continue;
+    const db::ProblemRow problem = db::problem(store, row.key.problem);
+    const Algorithm algorithm = algorithm_from_json(db::algorithm(store, problem.algorithm).json);
+    text += fmt::format("{}// {} on {}: {} against {}\n{}", text.empty() ? "" : "\n", row.problem, row.device, worth_text(row), row.baseline,
+                        print_halide(parse_schedule(row.schedule), algorithm));
+  }
+  return text;
 }
 
 }  // namespace kiln::autotune::cli

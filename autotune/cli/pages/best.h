@@ -48,6 +48,8 @@ std::optional<DemandCost> demand_cost(const std::vector<BestRow>& rows);
 
 std::string print_best(const std::vector<BestRow>& rows, bool colour);
 std::string best_json(const std::vector<BestRow>& rows);  // an array
+// The best of each row as the C++ body of a schedule(), under a comment that says for what and how much faster.
+std::string best_halide(db::Store& store, const std::vector<BestRow>& rows);
 
 // The words of a baseline's schedule, from where it came and its text.
 std::string baseline_name(const std::string& origin, const std::string& schedule_text);
