@@ -175,21 +175,21 @@ std::optional<double> constant(const Halide::Expr& e) {
   return std::nullopt;
 }
 
-std::optional<Interval> estimate(const Halide::Expr& min, const Halide::Expr& extent) {
+}  // namespace
+
+std::optional<Interval> read_estimate(const Halide::Expr& min, const Halide::Expr& extent) {
   const std::optional<double> from = constant(min), size = constant(extent);
   if (!size) return std::nullopt;
   return Interval{static_cast<std::int64_t>(from.value_or(0)), static_cast<std::int64_t>(*size)};
 }
 
-// An Output<Buffer> keeps its estimates in its parameter, an Output<Func> in its schedule.
-std::optional<Interval> output_estimate(const Halide::Internal::Function& function, const Halide::Parameter& buffer, int dimension) {
-  if (const auto found = estimate(buffer.min_constraint_estimate(dimension), buffer.extent_constraint_estimate(dimension))) return found;
+std::optional<Interval> read_output_estimate(const Halide::Internal::Function& function, std::size_t component, int dimension) {
+  const Halide::Parameter& buffer = function.output_buffers().at(component);
+  if (const auto found = read_estimate(buffer.min_constraint_estimate(dimension), buffer.extent_constraint_estimate(dimension))) return found;
   for (const Halide::Internal::Bound& bound : function.schedule().estimates())
-    if (bound.var == function.args()[static_cast<std::size_t>(dimension)]) return estimate(bound.min, bound.extent);
+    if (bound.var == function.args()[static_cast<std::size_t>(dimension)]) return read_estimate(bound.min, bound.extent);
   return std::nullopt;
 }
-
-}  // namespace
 
 std::map<std::string, std::string> default_parameters(const std::string& generator, const std::string& target) {
   const auto instance = create(generator, target, true);
@@ -279,7 +279,7 @@ void GeneratorRun::add_input(std::vector<Argument>& arguments, const AbstractGen
     a.type = dtype_of(p.type(), fmt::format("input `{}` of `{}`", a.name, name_));
     a.is_scalar = !p.is_buffer();
     a.rank = a.is_scalar ? 0 : p.dimensions();
-    for (int d = 0; d < a.rank; ++d) a.estimates.push_back(estimate(p.min_constraint_estimate(d), p.extent_constraint_estimate(d)));
+    for (int d = 0; d < a.rank; ++d) a.estimates.push_back(read_estimate(p.min_constraint_estimate(d), p.extent_constraint_estimate(d)));
     if (a.is_scalar) {
       a.scalar_estimate = constant(p.estimate());
       if (!a.scalar_estimate) a.scalar_estimate = constant(p.default_value());
@@ -299,7 +299,7 @@ void GeneratorRun::add_output(std::vector<Argument>& arguments, const AbstractGe
       a.is_output = true;
       a.type = dtype_of(function.output_types()[c], fmt::format("output `{}` of `{}`", a.name, name_));
       a.rank = function.dimensions();
-      for (int d = 0; d < a.rank; ++d) a.estimates.push_back(output_estimate(function, function.output_buffers().at(c), d));
+      for (int d = 0; d < a.rank; ++d) a.estimates.push_back(read_output_estimate(function, c, d));
       arguments.push_back(std::move(a));
     }
   }

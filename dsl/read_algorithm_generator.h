@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,11 @@ class GeneratorRun {
   std::map<std::string, std::string> parameters_;      // name -> default before anything was set; synthetic ones empty
   Halide::Pipeline pipeline_;
 };
+
+// A constant estimate of one dimension; nothing where there is none.
+std::optional<Interval> read_estimate(const Halide::Expr& min, const Halide::Expr& extent);
+// Of an output's component. An Output<Buffer> keeps its estimates in its parameter, an Output<Func> in its schedule.
+std::optional<Interval> read_output_estimate(const Halide::Internal::Function& function, std::size_t component, int dimension);
 
 // The parameters of a generator with their defaults, without running generate(). A synthetic one has no default: its text is empty.
 std::map<std::string, std::string> default_parameters(const std::string& generator, const std::string& target);

@@ -6,6 +6,7 @@ set(rows
   "db:dsl"
   "generators/runtime:"
   "generators/operators:dsl"
+  "generators/halide_plugin:dsl,db"
   "generators/host:dsl,generators/core"
   "generators/package:dsl,db,generators/core,generators/runtime"
   "generators/core:dsl"
@@ -18,7 +19,7 @@ set(internals "^(dsl/(algorithm|read_algorithm|rebuild|apply|stage_facts)[^/]*|g
 function(folder_of path result)
   if(path MATCHES "^generators/[^/]+$")
     set(${result} "generators/core" PARENT_SCOPE)  # files directly in generators/
-  elseif(path MATCHES "^(generators/[a-z]+|autotune/cli)/")
+  elseif(path MATCHES "^(generators/[a-z_]+|autotune/cli)/")
     set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
   elseif(path MATCHES "^([a-z]+)/")
     set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)

@@ -34,9 +34,6 @@ Device probe_cpu();
 // extents as estimates and may take long or much memory: the caller caps both.
 Build build(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Device& device, Isa isa = Isa::native);
 
-// What an autoschedule() may name: the autoschedulers that lie beside libHalide, sorted ("Adams2019", "Mullapudi2016").
-std::vector<std::string> available_autoschedulers();
-
 // The oracle: floats widened to f64, trusted schedule, strict_float. Float outputs are f64. Throws Error when it cannot be built.
 Artifact build_reference(const Algorithm& algorithm, const Device& device);
 

@@ -9,6 +9,7 @@
 #include "autotune/cli/print.h"
 #include "autotune/cli/verbs/verbs.h"
 #include "db/store.h"
+#include "dsl/autoschedulers.h"
 #include "generators/host/host.h"
 
 namespace kiln::autotune::cli {
@@ -31,7 +32,7 @@ Diagnosis diagnose(const std::string& db) {
   diagnosis.halide_version =
       std::to_string(HALIDE_VERSION_MAJOR) + "." + std::to_string(HALIDE_VERSION_MINOR) + "." + std::to_string(HALIDE_VERSION_PATCH);
   diagnosis.halide_path = loaded_library("libHalide.so");
-  diagnosis.autoschedulers = generators::host::available_autoschedulers();
+  diagnosis.autoschedulers = available_autoschedulers();
   db::Store memory(":memory:");
   db::Statement version = memory.connection().query("SELECT sqlite_version()");
   if (version.step()) diagnosis.sqlite_version = version.text(0);

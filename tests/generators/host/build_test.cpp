@@ -6,6 +6,7 @@
 #include <iostream>
 #include <random>
 
+#include "dsl/autoschedulers.h"
 #include "dsl/error.h"
 #include "dsl/read_algorithm.h"
 #include "generators/host/call.h"
