@@ -14,13 +14,6 @@ namespace {
 
 constexpr std::string_view kIndent = "\n    ";
 
-// "blur#2" -> "blur_2", "r.x" stays: a member of an RDom.
-std::string identifier(const std::string& name) {
-  std::string text = name;
-  std::replace(text.begin(), text.end(), '#', '_');
-  return text;
-}
-
 class Printer {
  public:
   explicit Printer(const Algorithm& algorithm) : algorithm_(algorithm) {}
@@ -52,7 +45,7 @@ class Printer {
 
   // A stage reference; remembers names that C++ cannot have.
   std::string refer(const std::string& reference) {
-    const std::string name = identifier(reference);
+    const std::string name = halide_identifier(reference);
     if (name != reference) renamed_[name] = reference;
     return name;
   }
@@ -113,7 +106,7 @@ class Printer {
 
   std::string loop(const Directive& directive, const std::string& name) {
     if (is_reduction(directive, name)) return spelt(name, true);
-    return is_input_loop(directive.stage, name) ? "Halide::_" + name.substr(1) : identifier(name);
+    return is_input_loop(directive.stage, name) ? "Halide::_" + name.substr(1) : halide_identifier(name);
   }
 
   // The loops of an input's wrapper, d0, d1, …, are Halide's implicit ones.
@@ -126,7 +119,7 @@ class Printer {
   // A Var and an RVar of one name need two identifiers; Halide goes by the name inside.
   std::string spelt(const std::string& name, bool reduces) const {
     const bool twice = reduces && reductions_.contains(name) && variables_.contains(name);
-    return identifier(name) + (twice ? "_r" : "");
+    return halide_identifier(name) + (twice ? "_r" : "");
   }
 
   std::string declarations(std::string_view type, const std::set<std::string>& names) const {
@@ -148,6 +141,12 @@ class Printer {
 };
 
 }  // namespace
+
+std::string halide_identifier(const std::string& name) {
+  std::string text = name;
+  std::replace(text.begin(), text.end(), '#', '_');
+  return text;
+}
 
 std::string print_halide(const Schedule& schedule, const Algorithm& algorithm) {
   if (schedule.is_opaque()) return "// " + print(schedule.directives.front()) + ": made by Halide or the generator itself\n";

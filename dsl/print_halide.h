@@ -13,4 +13,7 @@ namespace kiln {
 // opaque schedule only a comment. The schedule must be legal for the algorithm.
 std::string print_halide(const Schedule& schedule, const Algorithm& algorithm);
 
+// How a stage or loop is spelt there: "blur#2" is blur_2; "r.x", a member of an RDom, stays.
+std::string halide_identifier(const std::string& name);
+
 }  // namespace kiln

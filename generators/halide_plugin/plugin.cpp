@@ -10,8 +10,8 @@
 #include "db/store.h"
 #include "dsl/autoschedulers.h"
 #include "dsl/error.h"
-#include "dsl/print_halide.h"
 #include "generators/halide_plugin/chosen.h"
+#include "generators/halide_plugin/source.h"
 
 namespace kiln::generators::halide_plugin {
 namespace {
@@ -54,7 +54,7 @@ void schedule_from_store(const Halide::Pipeline& pipeline, const Halide::Target&
     delegate(pipeline, target, chosen, results);
   } else {
     apply_live(chosen.schedule, live);
-    results->schedule_source = print_halide(chosen.schedule, live.structure);
+    results->schedule_source = schedule_source(pipeline, live, chosen.schedule);
   }
   results->target = target;
   results->autoscheduler_params = params;
