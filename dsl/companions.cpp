@@ -168,25 +168,25 @@ class Finder {
     }
   }
 
-  // Whether reads lead out of a group and back into it.
+  // Whether reads lead from a group back into it, through other groups or not.
   bool returns(const std::vector<int>& group, int which) const {
     std::vector<bool> seen(group.size(), false);
-    const std::function<bool(int, bool)> leads_back = [&](int stage, bool is_outside) {
-      for (const Definition& definition : nest_.stage(stage).definitions) {
-        for (const int producer : definition.producers) {
-          const int next = group[static_cast<std::size_t>(producer)];
-          if (next == which && is_outside) return true;
-          if (next == which || seen[static_cast<std::size_t>(next)]) continue;
-          seen[static_cast<std::size_t>(next)] = true;
-          for (std::size_t s = 0; s < group.size(); ++s)
-            if (group[s] == next && leads_back(static_cast<int>(s), true)) return true;
+    const std::function<bool(int)> leads_back = [&](int from) {
+      for (std::size_t s = 0; s < group.size(); ++s) {
+        if (group[s] != from) continue;
+        for (const Definition& definition : nest_.stage(static_cast<int>(s)).definitions) {
+          for (const int producer : definition.producers) {
+            const int next = group[static_cast<std::size_t>(producer)];
+            if (next == which) return true;
+            if (seen[static_cast<std::size_t>(next)]) continue;
+            seen[static_cast<std::size_t>(next)] = true;
+            if (leads_back(next)) return true;
+          }
         }
       }
       return false;
     };
-    for (std::size_t s = 0; s < group.size(); ++s)
-      if (group[s] == which && leads_back(static_cast<int>(s), false)) return true;
-    return false;
+    return leads_back(which);
   }
 
   // The shared loops are the partner's: at those of the one that goes along nothing can be placed.

@@ -136,6 +136,23 @@ std::string refuse_tail(const Subject& subject, int id, Tail tail) {
 
 std::int64_t rounded_up_quotient(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+// How often a loop runs at most, where that follows from the algorithm: a part of a loop that runs once runs once, whatever its factor.
+std::optional<std::int64_t> most_iterations(const Definition& definition, int id) {
+  std::vector<std::optional<std::int64_t>> most(definition.variables.size());
+  for (std::size_t i = 0; i < definition.facts->loops.size(); ++i) most[i] = definition.facts->loops[i].constant;
+  for (const LoopRewrite& rewrite : definition.rewrites) {
+    auto &old = most[static_cast<std::size_t>(rewrite.old)], &outer = most[static_cast<std::size_t>(rewrite.outer)],
+         &inner = most[static_cast<std::size_t>(rewrite.inner)];
+    if (rewrite.kind == LoopRewrite::Kind::split) {
+      inner = std::min(rewrite.factor, old.value_or(rewrite.factor));
+      if (old) outer = rounded_up_quotient(*old, rewrite.factor);
+    } else if (outer && inner) {
+      old = *outer * *inner;
+    }
+  }
+  return most[static_cast<std::size_t>(id)];
+}
+
 // Vectorising or parallelising iterations that depend on each other.
 std::string refuse_reduction(Subject& subject, const LoopVariable& loop, const std::string& name, LoopKind kind) {
   if (!loop.is_ordered || kind == LoopKind::unrolled || kind == LoopKind::serial) return {};
@@ -146,6 +163,9 @@ std::string refuse_reduction(Subject& subject, const LoopVariable& loop, const s
   if (!subject.definition.is_atomic)
     return fmt::format("'{}' is a reduction loop; write {}.update({}).atomic() before it is {}", name, subject.stage.name, subject.directive.update,
                        print(kind));
+  // Halide combines the lanes of such a vector wrongly, and fails.
+  if (kind == LoopKind::vectorized && most_iterations(subject.definition, static_cast<int>(&loop - subject.definition.variables.data())) == 1)
+    return fmt::format("loop '{}' runs once at most, so there are no terms to put side by side; only pure loops can be vectorized there", name);
   const bool is_strict = most_allowed(subject.nest.facts().algorithm->contract) == NumericsEffect::none;
   const std::string only_pure = fmt::format("only pure loops may be {}", print(kind));
   if (kind == LoopKind::vectorized)

@@ -149,6 +149,8 @@ class Placer {
         return Illegal{level.directive, fmt::format("{}; {} {} at a loop outside compute_at({}, {}), or at root", explain(level, stage), words.remedy, loops.name,
                                                     stage_at(nest_, loops.compute.stage).name, loops.compute.loop)};
       if (outside > within) return Illegal{level.directive, explain_inside(loops, level, inner, words)};
+      if (words.done == kHoisted.done)
+        if (std::string why = explain_idle(loops, stage, level); !why.empty()) return Illegal{level.directive, std::move(why)};
       for (int i = outside + 1; i <= computed; ++i) {
         const LoopVariable& between = variable_of(nest_, path[static_cast<std::size_t>(i)]);
         if (between.kind == LoopKind::parallel || between.kind == LoopKind::vectorized)
@@ -158,6 +160,22 @@ class Placer {
       }
     }
     return std::nullopt;
+  }
+
+  // Halide takes hoisted memory at every loop of that name, and fails where nothing inside uses it.
+  std::string explain_idle(const StageLoops& loops, int stage, const Level& level) const {
+    if (level.kind != Level::Kind::at) return {};
+    const StageLoops& host = stage_at(nest_, level.stage);
+    for (std::size_t d = 0; d < host.definitions.size(); ++d) {
+      const Definition& definition = host.definitions[d];
+      const auto uses = [&](const LoopPath& path) {
+        return std::any_of(path.begin(), path.end(), [&](const EnclosingLoop& loop) { return loop.stage == level.stage && loop.definition == static_cast<int>(d); });
+      };
+      if (definition.find(level.loop) >= 0 && std::none_of(reads(stage).begin(), reads(stage).end(), uses))
+        return fmt::format("{} has a loop '{}' as well and does not use {}; rename that loop there, or use hoist_storage_root()", name_of(host, definition),
+                           level.loop, loops.name);
+    }
+    return {};
   }
 
   int place_of(const LoopPath& path, const Level& level) const { return level.kind == Level::Kind::root ? -1 : place_in(nest_, path, level); }

@@ -39,7 +39,7 @@ class Proposer {
       if (chance(random_, 15)) propose_wrapper(*stage);
       propose_stage(*stage, reference_to(*stage));
     }
-    for (int attempt = 0; attempt < 4; ++attempt) propose_companion();
+    for (int attempt = 0; attempt < 24; ++attempt) propose_companion();
     return std::move(schedule_);
   }
 
@@ -91,7 +91,7 @@ class Proposer {
     if (!algorithm_.is_output(stage.name) && !place(reference) && stage.updates.empty()) return;
     transform({reference, -1});
     for (std::size_t u = 0; u < stage.updates.size(); ++u) {
-      if (chance(random_, 35)) factor(stage, {reference, static_cast<int>(u)});
+      if (chance(random_, 40)) factor(stage, {reference, static_cast<int>(u)});
       transform({reference, static_cast<int>(u)});
     }
     if (chance(random_, 40)) propose_storage(stage, reference);
@@ -100,7 +100,9 @@ class Proposer {
   // Splits a reduction and leaves its inner part to a stage of partial sums, which is then scheduled like any other.
   void factor(const Stage& stage, const Place& where) {
     std::vector<std::string>& loops = loops_[where];
-    const std::string& loop = pick(random_, loops);
+    const std::vector<ReductionVariable>& reduction = stage.updates[static_cast<std::size_t>(where.update)].reduction;
+    if (reduction.empty()) return;
+    const std::string loop = pick(random_, reduction).name;
     std::string outer = loop;
     if (chance(random_, 80)) {
       outer = fresh(loop);
@@ -149,12 +151,12 @@ class Proposer {
   }
 
   void place_storage(const std::string& reference) {
-    if (chance(random_, 20)) keep(reference, -1, "store_root", {});
-    if (chance(random_, 20)) propose_level(reference, "store_at");
+    if (chance(random_, 25)) keep(reference, -1, "store_root", {});
+    if (chance(random_, 35)) propose_level(reference, "store_at");
     if (chance(random_, 10)) keep(reference, -1, "hoist_storage_root", {});
     if (chance(random_, 20)) propose_level(reference, "hoist_storage");
     for (const std::string& dimension : loops_[{reference, -1}])
-      if (chance(random_, 50)) keep(reference, -1, "fold_storage", {dimension, 1 + static_cast<std::int64_t>(below(random_, 12))});
+      if (chance(random_, 70)) keep(reference, -1, "fold_storage", {dimension, 1 + static_cast<std::int64_t>(below(random_, 12))});
   }
 
   void propose_level(const std::string& reference, const std::string& name) {
@@ -174,11 +176,11 @@ class Proposer {
     if (where.update >= 0 && chance(random_, 30)) keep(where, "atomic", {});
     const std::size_t steps = below(random_, 5);
     for (std::size_t i = 0; i < steps; ++i) rewrite(where);
-    if (where.condition.empty() && chance(random_, 10)) specialize(where);
+    if (where.condition.empty() && chance(random_, 6)) specialize(where);
     const std::size_t marks = below(random_, 4);
     for (std::size_t i = 0; i < marks; ++i) mark(where);
-    if (chance(random_, 30)) fetch(where);
-    if (chance(random_, 10) && !loops_[where].empty()) keep(where, "partition", {pick(random_, loops_[where]), chance(random_, 50) ? "Never" : "Auto"});
+    for (int attempt = 0; attempt < 3; ++attempt) fetch(where);
+    if (chance(random_, 6) && !loops_[where].empty()) keep(where, "partition", {pick(random_, loops_[where]), chance(random_, 50) ? "Never" : "Auto"});
   }
 
   void specialize(const Place& where) {
