@@ -26,7 +26,8 @@ Extent joined_span(const LoopRewrite& split, Extent whole, Extent outer, Extent 
   return whole ? std::min(reach, *whole) : reach;
 }
 
-// How far each of a definition's own loops reaches while only the loops inside place `inside` of its order run.
+}  // namespace
+
 Extents spans_within(const Definition& definition, int inside) {
   Extents spans(definition.variables.size());
   for (int place = 0; place < static_cast<int>(definition.order.size()); ++place) {
@@ -48,6 +49,8 @@ Extents spans_within(const Definition& definition, int inside) {
   return spans;
 }
 
+namespace {
+
 class ExtentReader {
  public:
   ExtentReader(const LoopNest& nest, const Level& level) : nest_(nest), level_(level), known_(nest.stages().size()) {}
@@ -67,7 +70,9 @@ class ExtentReader {
     }
     const StageLoops& loops = stage_at(nest_, stage);
     for (std::size_t d = 0; d < rank; ++d) {
-      if (loops.slides() || loops.is_aligned[d]) extents[d].reset();
+      const bool stores_elsewhere = std::any_of(loops.definitions.begin(), loops.definitions.end(),
+                                                [&](const Definition& definition) { return definition.facts->pure_loop[d] < 0; });
+      if (loops.slides() || loops.is_aligned[d] || stores_elsewhere) extents[d].reset();
       if (loops.bounds[d]) extents[d] = loops.bounds[d];
     }
     memo = std::move(extents);
@@ -78,6 +83,9 @@ class ExtentReader {
   // How far the own loops of a consumer's definition reach within the level.
   Extents spans(int consumer, const Definition& definition) {
     const StageLoops& loops = stage_at(nest_, consumer);
+    // Each specialization reaches as far as its own loops do, and Halide takes all of them together.
+    if (std::any_of(loops.definitions.begin(), loops.definitions.end(), [](const Definition& other) { return !other.condition.empty(); }))
+      return Extents(definition.variables.size());
     if (level_.kind == Level::Kind::at && consumer == level_.stage) {
       const int loop = definition.find(level_.loop);
       return spans_within(definition, loop < 0 ? static_cast<int>(definition.order.size()) : definition.place(loop));
@@ -104,10 +112,10 @@ class ExtentReader {
   }
 
   static Extent reach_of(const std::vector<IndexForm>& forms, const Extents& spans) {
-    // Forms that differ by more than a number may lie any distance apart.
-    if (forms.size() != 1 || !forms.front().is_known) return std::nullopt;
+    // Forms that differ by more than a number may lie any distance apart, and rounded ones reach one element further in some iterations.
+    if (forms.size() != 1 || !forms.front().is_known || forms.front().slack > 0) return std::nullopt;
     const IndexForm& form = forms.front();
-    double reach = form.high - form.low + 1 + form.slack;
+    double reach = form.high - form.low + 1;
     for (const auto& [loop, coefficient] : form.terms) {
       const Extent span = spans[static_cast<std::size_t>(loop)];
       if (!span) return std::nullopt;

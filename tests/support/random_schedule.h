@@ -14,8 +14,8 @@ namespace kiln::tests {
 // The seed of a property test: KILN_TEST_SEED if set, else `standard`. Printed, so that a failure can be run again.
 std::uint64_t test_seed(std::uint64_t standard);
 
-// Proposes directives one after the other (places, splits, tiles, fusions, orders, vectors, copies, threads, storage, wrappers, all tails) and
-// keeps those that leave the schedule legal. Equal generators give equal schedules.
+// Proposes directives one after the other (places, splits, tiles, fusions, orders, vectors, copies, threads, storage, wrappers, all tails, partial
+// sums, shared loops, specializations, prefetches) and keeps those that leave the schedule legal. Equal generators give equal schedules.
 Schedule random_legal_schedule(const Algorithm& algorithm, const Problem& problem, std::mt19937_64& random);
 
 // A schedule that parses but need not be legal of anything: any directive with arguments of the right kinds, over made-up names.
