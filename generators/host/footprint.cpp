@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace kiln::generators::host {
@@ -82,11 +83,67 @@ std::int64_t joined(Shape shape, std::vector<std::int64_t> bases, std::int64_t e
   return lines_of(shape, element_bytes) * static_cast<std::int64_t>(bases.size());
 }
 
+// A node's own accesses with those of everything inside it, and the loops inside.
+struct Subtree {
+  std::vector<const Access*> accesses;
+  std::set<int> loops;
+};
+
+void collect(const LoopNode& node, Subtree& out) {
+  for (const Access& access : node.accesses) out.accesses.push_back(&access);
+  for (const LoopNode& child : node.children) {
+    if (child.kind != LoopNode::Kind::allocation) out.loops.insert(child.id);
+    collect(child, out);
+  }
+}
+
+class Converter {
+ public:
+  explicit Converter(const LoopTree& program) : program_(program) {}
+
+  FootprintTree tree() const {
+    FootprintTree tree;
+    for (const Buffer& buffer : program_.buffers) tree.buffers.push_back({buffer.name, buffer.bytes, buffer.is_argument, false});
+    tree.root = part(program_.root);
+    return tree;
+  }
+
+ private:
+  FootprintPart part(const LoopNode& node) const {
+    FootprintPart out{.trips = node.trips, .flops = node.flops, .touched = {}, .direct = {}, .children = {}};
+    Subtree inside;
+    collect(node, inside);
+    out.touched = touched_bytes(inside.accesses, program_.buffers, [&](int loop) { return inside.loops.contains(loop); });
+    std::vector<const Access*> own;
+    for (const Access& access : node.accesses) own.push_back(&access);
+    out.direct = touched_bytes(own, program_.buffers, [](int) { return false; });
+    for (const LoopNode& child : node.children) out.children.push_back(inner(child));
+    return out;
+  }
+
+  FootprintNode inner(const LoopNode& node) const {
+    FootprintNode out{.kind = FootprintNode::Kind::loop, .name = node.name, .buffer = node.buffer, .whole = {}, .swept = {}, .parts = {part(node)}};
+    if (node.kind == LoopNode::Kind::allocation) {
+      out.kind = FootprintNode::Kind::allocation;
+      out.parts.front().trips = 1;
+      return out;
+    }
+    if (node.kind == LoopNode::Kind::parallel_loop) out.kind = FootprintNode::Kind::parallel_loop;
+    Subtree inside;
+    collect(node, inside);
+    out.whole = touched_bytes(inside.accesses, program_.buffers, [&](int loop) { return loop == node.id || inside.loops.contains(loop); });
+    out.swept = out.whole;
+    return out;
+  }
+
+  const LoopTree& program_;
+};
+
 }  // namespace
 
-std::int64_t touched_bytes(const std::vector<const Access*>& accesses, const std::vector<Buffer>& buffers, const std::function<bool(int loop)>& walks) {
+BufferBytes touched_bytes(const std::vector<const Access*>& accesses, const std::vector<Buffer>& buffers, const std::function<bool(int loop)>& walks) {
   std::map<int, std::map<Shape, std::vector<std::int64_t>>> places;
-  std::map<int, std::int64_t> touched;
+  BufferBytes touched;
   for (const Access* access : accesses) {
     const std::int64_t element_bytes = buffers[static_cast<std::size_t>(access->buffer)].element_bytes;
     if (access->place)
@@ -96,12 +153,13 @@ std::int64_t touched_bytes(const std::vector<const Access*>& accesses, const std
   }
   for (const auto& [buffer, shapes] : places)
     for (const auto& [shape, bases] : shapes) touched[buffer] += joined(shape, bases, buffers[static_cast<std::size_t>(buffer)].element_bytes);
-  std::int64_t total = 0;
-  for (const auto& [index, bytes] : touched) {
+  for (auto& [index, bytes] : touched) {
     const Buffer& buffer = buffers[static_cast<std::size_t>(index)];
-    total += buffer.bytes ? std::min(bytes, whole_lines(*buffer.bytes)) : bytes;
+    if (buffer.bytes) bytes = std::min(bytes, whole_lines(*buffer.bytes));
   }
-  return total;
+  return touched;
 }
+
+FootprintTree footprint_of(const LoopTree& program) { return Converter(program).tree(); }
 
 }  // namespace kiln::generators::host
