@@ -106,7 +106,7 @@ void list(const FootprintPart& part, std::vector<WorkingSet>& out) {
       if (known == out.end()) known = out.insert(out.end(), {child.name, 0, 0});
       for (const FootprintPart& inner : child.parts) {
         known->touched = std::max(known->touched, total(inner.touched));
-        known->held = std::max(known->held, total(most_held(inner, &child)));
+        known->held = std::max(known->held, most_held(inner, child));
       }
     }
     for (const FootprintPart& inner : child.parts) list(inner, out);

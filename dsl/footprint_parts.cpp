@@ -60,24 +60,26 @@ std::vector<BufferBytes> steps_of(const FootprintPart& part) {
   return steps;
 }
 
-BufferBytes most_held(const FootprintPart& part, const FootprintNode* loop) {
+std::vector<BufferBytes> held_by_step(const FootprintPart& part, const FootprintNode& loop) {
   const std::vector<BufferBytes> steps = steps_of(part);
-  if (steps.size() < 2) return part.touched;
+  if (steps.size() < 2) return {part.touched};
   std::map<int, std::pair<std::size_t, std::size_t>> used;  // from the first step to the last
   for (std::size_t step = 0; step < steps.size(); ++step)
     for (const auto& [buffer, bytes] : steps[step]) used.try_emplace(buffer, step, step).first->second.second = step;
   const std::set<int> locals = allocated_at_top(part);
-  BufferBytes most;
-  for (std::size_t step = 0; step < steps.size(); ++step) {
-    BufferBytes here;
-    for (const auto& [buffer, bytes] : part.touched) {
-      const auto span = used.find(buffer);
-      if (span == used.end()) continue;
-      const bool is_used = span->second.first <= step && step <= span->second.second;
-      if (is_used || (loop != nullptr && !locals.contains(buffer) && is_carried(*loop, buffer))) here[buffer] = bytes;
-    }
-    if (total(here) > total(most)) most = std::move(here);
+  std::vector<BufferBytes> held(steps.size());
+  for (const auto& [buffer, bytes] : part.touched) {
+    const auto span = used.find(buffer);
+    if (span == used.end()) continue;
+    const bool stays = !locals.contains(buffer) && is_carried(loop, buffer);
+    for (std::size_t step = stays ? 0 : span->second.first; step <= (stays ? steps.size() - 1 : span->second.second); ++step) held[step][buffer] = bytes;
   }
+  return held;
+}
+
+std::int64_t most_held(const FootprintPart& part, const FootprintNode& loop) {
+  std::int64_t most = 0;
+  for (const BufferBytes& step : held_by_step(part, loop)) most = std::max(most, total(step));
   return most;
 }
 

@@ -12,9 +12,10 @@ namespace kiln {
 std::vector<const FootprintNode*> loops_of(const FootprintPart& part);
 std::vector<BufferBytes> steps_of(const FootprintPart& part);
 
-// What the step that needs the most needs, while one iteration of `part` runs. A buffer is there from the first step that uses it to the last; if
-// the next iteration of `loop` finds some of it again, all the time. `loop` may be null: there is no next iteration.
-BufferBytes most_held(const FootprintPart& part, const FootprintNode* loop);
+// What each step needs while one iteration of `loop`, of which `part` is one, runs. A buffer is there from the first step that uses it to the
+// last; if the next iteration finds some of it again, all the time.
+std::vector<BufferBytes> held_by_step(const FootprintPart& part, const FootprintNode& loop);
+std::int64_t most_held(const FootprintPart& part, const FootprintNode& loop);
 
 // Buffers allocated by a part outside its loops, and those anywhere inside it.
 std::set<int> allocated_at_top(const FootprintPart& part);

@@ -40,11 +40,14 @@ class Placer {
   void add_loops(int stage, int definition, const std::vector<Step>& steps, std::size_t at, PlacedLoop& where) {
     if (at == steps.size()) {
       for (const int producer : order_)
-        if (is_unplaced(producer) && reads(stage, definition, producer)) add_stage(producer, where), where.stored.push_back(producer);
-      where.inside.push_back({.stage = stage, .definition = definition, .variable = -1, .inside = {}, .stored = {}});
+        if (is_unplaced(producer) && reads(stage, definition, producer)) {
+          add_stage(producer, where);
+          where.stored.push_back(producer);
+        }
+      where.inside.push_back({.stage = stage, .definition = definition, .variable = 0, .is_computation = true, .inside = {}, .stored = {}});
       return;
     }
-    PlacedLoop loop{.stage = stage, .definition = definition, .variable = steps[at].variable, .inside = {}, .stored = {}};
+    PlacedLoop loop{.stage = stage, .definition = definition, .variable = steps[at].variable, .is_computation = false, .inside = {}, .stored = {}};
     if (steps[at].named >= 0) {
       const std::string& name = program_.definition(stage, definition).variables[static_cast<std::size_t>(steps[at].named)].name;
       for (const int producer : order_) {

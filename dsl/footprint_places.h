@@ -8,13 +8,12 @@
 
 namespace kiln {
 
-// A loop, or with variable -1 the innermost computation of a definition.
+// A loop, or the innermost computation of a definition, which has no variable and nothing inside.
 struct PlacedLoop {
-  int stage = 0, definition = 0, variable = -1;
+  int stage = 0, definition = 0, variable = 0;
+  bool is_computation = false;
   std::vector<PlacedLoop> inside;  // in order: stages computed here, then the rest of the definition
   std::vector<int> stored;         // stages whose storage lives as long as one iteration
-
-  bool is_computation() const { return variable < 0; }
 };
 
 // The whole call, as the iteration of a loop that runs once; its `inside` are the stages at root.

@@ -84,7 +84,7 @@ class Reader {
     for (const int stage : loop.stored) store(stage, here);
     Reaches direct;
     for (const PlacedLoop& inside : loop.inside) {
-      if (inside.is_computation()) {
+      if (inside.is_computation) {
         touch(inside, here, direct);
         out.flops += flops_of(inside);
       } else if (FootprintNode node = loop_node(inside, here); !node.parts.empty()) {
@@ -108,19 +108,43 @@ class Reader {
     if (variable_of(loop).kind == LoopKind::parallel) node.kind = FootprintNode::Kind::parallel_loop;
     const std::int64_t trips = trips_of(loop, here);
     if (trips == 0) return node;
-    const std::int64_t last = trips - 1, middle = std::min(std::max<std::int64_t>(1, last / 2), std::max<std::int64_t>(last - 1, 0));
-    const Regions at_middle = standing(loop, here, middle), at_last = standing(loop, here, last);
-    const bool is_even = lengths(at_middle.own_ranges(loop.stage, loop.definition)) == lengths(at_last.own_ranges(loop.stage, loop.definition));
-    node.parts.push_back(part(loop, at_middle, is_even ? trips : trips - 1));
-    if (!is_even) node.parts.push_back(part(loop, at_last, 1));
     Reaches all;
     touch(loop, here, all);
     node.whole = with_allocations(bytes_of(all), loop);
-    node.swept = node.parts.front().touched;
-    if (trips == 1) return node;
-    if (!is_even) add_fresh(loop, at_last, 1, node);
-    if (is_even || trips > 2) add_fresh(loop, middle > 0 ? at_middle : at_last, is_even ? trips - 1 : trips - 2, node);
+    for (const Run& run : runs_of(loop, here, trips)) {
+      node.parts.push_back(part(loop, standing(loop, here, run.typical()), run.last - run.first + 1));
+      if (run.first == 0) node.swept = node.parts.front().touched;
+      if (run.first > 0) add_fresh(loop, standing(loop, here, run.first), 1, node);
+      if (run.first < run.last) add_fresh(loop, standing(loop, here, run.typical()), run.last - run.first, node);
+    }
     return node;
+  }
+
+  // Iterations over equally much. The typical one has a neighbour before it in the run, if any has.
+  struct Run {
+    std::int64_t first = 0, last = 0;
+    std::int64_t typical() const { return std::min(last, std::max(first + 1, first + (last - first) / 2)); }
+  };
+
+  std::vector<Run> runs_of(const PlacedLoop& loop, const Regions& here, std::int64_t trips) const {
+    std::vector<Run> runs;
+    add_runs(loop, here, {0, trips - 1}, runs);
+    return runs;
+  }
+
+  // A loop's iterations grow or shrink in one direction only: where both ends are equal, so is what lies between.
+  void add_runs(const PlacedLoop& loop, const Regions& here, const Run& span, std::vector<Run>& runs) const {
+    const auto lengths_at = [&](std::int64_t iteration) { return lengths(standing(loop, here, iteration).own_ranges(loop.stage, loop.definition)); };
+    if (lengths_at(span.first) == lengths_at(span.last)) {
+      if (!runs.empty() && lengths_at(runs.back().last) == lengths_at(span.first))
+        runs.back().last = span.last;
+      else
+        runs.push_back(span);
+      return;
+    }
+    const std::int64_t middle = span.first + (span.last - span.first) / 2;
+    add_runs(loop, here, {span.first, middle}, runs);
+    add_runs(loop, here, {middle + 1, span.last}, runs);
   }
 
   // What `times` iterations like this one touch beyond what the iteration before each did.
@@ -172,7 +196,7 @@ class Reader {
 
   // Everything inside a placed loop touches while `here` holds.
   void touch(const PlacedLoop& loop, const Regions& here, Reaches& reaches) const {
-    if (!loop.is_computation()) {
+    if (!loop.is_computation) {
       for (const PlacedLoop& inside : loop.inside) touch(inside, here, reaches);
       return;
     }

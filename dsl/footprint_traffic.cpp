@@ -11,7 +11,7 @@ namespace {
 // What crosses during one execution of something, and what it needs in the memory meanwhile for that to be true.
 struct Crossing {
   BufferBytes bytes;
-  std::vector<BufferBytes> needs;  // one an inner loop that was judged for itself
+  std::vector<BufferBytes> needs;  // one a step of each inner loop that was judged for itself
 };
 
 std::int64_t at(const BufferBytes& bytes, int buffer) {
@@ -79,7 +79,7 @@ class Keeper {
     const std::int64_t sharing = at_once(node);
     bool fits = true;
     for (const FootprintPart& part : node.parts)
-      fits = fits && !is_split_up(part) && (total(most_held(part, &node)) * sharing <= room || (sharing > 1 && total(node.whole) <= room));
+      fits = fits && !is_split_up(part) && (most_held(part, node) * sharing <= room || (sharing > 1 && total(node.whole) <= room));
     if (fits) return kept_whole(node);
     // Iterations that share the room have their part of it each, and nothing of each other's.
     const bool starts_empty = sharing > 1 || belongs_to_task(node);
@@ -107,7 +107,7 @@ class Keeper {
     for (const FootprintPart& part : node.parts) {
       if (starts_empty && !part.trips) return std::nullopt;
       locals.merge(allocated_inside(part));
-      crossing.needs.push_back(most_held(part, &node));
+      for (BufferBytes& step : held_by_step(part, node)) crossing.needs.push_back(std::move(step));
     }
     for (const auto& [buffer, bytes] : node.whole)
       if (!locals.contains(buffer)) crossing.bytes[buffer] = kept(node, buffer, starts_empty);
