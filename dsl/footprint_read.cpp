@@ -106,17 +106,21 @@ class Reader {
   FootprintNode loop_node(const PlacedLoop& loop, const Regions& here) {
     FootprintNode node{.kind = FootprintNode::Kind::loop, .name = name_of(loop), .buffer = 0, .whole = {}, .swept = {}, .parts = {}};
     if (variable_of(loop).kind == LoopKind::parallel) node.kind = FootprintNode::Kind::parallel_loop;
-    const std::int64_t trips = trips_of(loop, here);
-    if (trips == 0) return node;
-    Reaches all;
-    touch(loop, here, all);
-    node.whole = with_allocations(bytes_of(all), loop);
-    for (const Run& run : runs_of(loop, here, trips)) {
+    std::vector<Run> runs;
+    const std::int64_t trips = here.loops(loop.stage, loop.definition).trips(loop.variable);
+    if (trips > 0) add_runs(loop, here, {0, trips - 1}, runs);
+    for (const Run& run : runs) {
+      const bool is_first = node.parts.empty();
       node.parts.push_back(part(loop, standing(loop, here, run.typical()), run.last - run.first + 1));
-      if (run.first == 0) node.swept = node.parts.front().touched;
-      if (run.first > 0) add_fresh(loop, standing(loop, here, run.first), 1, node);
+      if (is_first)
+        node.swept = node.parts.front().touched;
+      else
+        add_fresh(loop, standing(loop, here, run.first), 1, node);
       if (run.first < run.last) add_fresh(loop, standing(loop, here, run.typical()), run.last - run.first, node);
     }
+    Reaches all;
+    touch(loop, here, all);
+    node.whole = with_allocations(bytes_of(all), loop);  // whose sizes are known now
     return node;
   }
 
@@ -126,17 +130,17 @@ class Reader {
     std::int64_t typical() const { return std::min(last, std::max(first + 1, first + (last - first) / 2)); }
   };
 
-  std::vector<Run> runs_of(const PlacedLoop& loop, const Regions& here, std::int64_t trips) const {
-    std::vector<Run> runs;
-    add_runs(loop, here, {0, trips - 1}, runs);
-    return runs;
-  }
+  // A loop's iterations grow or shrink in one direction only: where both ends are equal, so is what lies between. Except where a tail leaves out
+  // both ends: so many iterations are looked at one by one, and of more none runs.
+  static constexpr std::int64_t kMostLookedAt = 64;
 
-  // A loop's iterations grow or shrink in one direction only: where both ends are equal, so is what lies between.
   void add_runs(const PlacedLoop& loop, const Regions& here, const Run& span, std::vector<Run>& runs) const {
     const auto lengths_at = [&](std::int64_t iteration) { return lengths(standing(loop, here, iteration).own_ranges(loop.stage, loop.definition)); };
-    if (lengths_at(span.first) == lengths_at(span.last)) {
-      if (!runs.empty() && lengths_at(runs.back().last) == lengths_at(span.first))
+    const std::vector<std::int64_t> first = lengths_at(span.first);
+    const bool is_even = first == lengths_at(span.last), is_empty = std::count(first.begin(), first.end(), 0) > 0;
+    if (is_even && is_empty && (span.first == span.last || span.last - span.first >= kMostLookedAt)) return;
+    if (is_even && !is_empty) {
+      if (!runs.empty() && lengths_at(runs.back().last) == first)
         runs.back().last = span.last;
       else
         runs.push_back(span);
@@ -160,21 +164,6 @@ class Reader {
       const std::int64_t shared = known == earlier.end() ? 0 : volume(overlap(reach.hull, known->second.hull));
       node.swept[buffer] += times * std::max<std::int64_t>(reach.elements - shared, 0) * element_bytes_[static_cast<std::size_t>(buffer)];
     }
-  }
-
-  // How many iterations a loop has that are not empty.
-  std::int64_t trips_of(const PlacedLoop& loop, const Regions& here) const {
-    std::int64_t none = -1, trips = here.loops(loop.stage, loop.definition).trips(loop.variable);
-    const auto is_empty = [&](std::int64_t iteration) {
-      const auto ranges = standing(loop, here, iteration).own_ranges(loop.stage, loop.definition);
-      return std::any_of(ranges.begin(), ranges.end(), [](const Range& range) { return range.is_empty(); });
-    };
-    if (trips <= 0 || !is_empty(trips - 1)) return std::max<std::int64_t>(trips, 0);
-    for (--trips; trips - none > 1;) {  // iteration `trips` is empty, `none` is not
-      const std::int64_t between = none + (trips - none) / 2;
-      (is_empty(between) ? trips : none) = between;
-    }
-    return trips;
   }
 
   static Regions standing(const PlacedLoop& loop, const Regions& outside, std::int64_t iteration) {

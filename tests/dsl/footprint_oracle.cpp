@@ -210,8 +210,8 @@ class Machine {
     const int variable = definition.order[place - 1];
     const std::string name = at(outside.stage).name + (outside.definition > 0 ? ".update(" + std::to_string(outside.definition - 1) + ")." : ".") +
                              definition.variables[static_cast<std::size_t>(variable)].name;
-    Elements before;
-    std::int64_t swept = 0;
+    Elements before, all;
+    std::int64_t swept = 0, whole = 0;
     for (std::int64_t i = 0; i < trips[static_cast<std::size_t>(variable)]; ++i) {
       frames_.back().standing[variable] = i;
       open_.emplace_back();
@@ -228,6 +228,7 @@ class Machine {
       std::int64_t bytes = 0;
       for (const auto& [buffer, points] : done.touched) {
         bytes += static_cast<std::int64_t>(points.size()) * kFloat32.bytes();
+        all[buffer].insert(points.begin(), points.end());
         if (done.inside.contains(buffer)) continue;
         for (const Point& point : points)
           if (!before[buffer].contains(point)) swept += kFloat32.bytes();
@@ -236,6 +237,8 @@ class Machine {
       before = std::move(done.touched);
     }
     frames_.back() = outside;
+    for (const auto& [buffer, points] : all) whole += static_cast<std::int64_t>(points.size()) * kFloat32.bytes();
+    counted_.whole[name] = std::max(counted_.whole[name], whole);
     counted_.swept[name] = std::max(counted_.swept[name], swept);
   }
 

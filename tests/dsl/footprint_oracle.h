@@ -17,6 +17,7 @@ struct Counted {
   std::map<std::string, std::int64_t> iterations;  // by loop, as a schedule names it
   std::map<std::string, std::int64_t> touched;     // the most that one iteration touches, bytes
   std::map<std::string, std::int64_t> swept;       // the most over executions of a loop: new to each iteration against the one before, bytes
+  std::map<std::string, std::int64_t> whole;       // the most over executions of a loop: touched by all its iterations, bytes
   std::map<std::string, std::int64_t> allocated;   // the largest storage of a stage, bytes
 
   // Every access in order. An element is a number; storage made anew has new ones.

@@ -8,6 +8,7 @@
 #include "dsl/boundaries.h"
 #include "dsl/expression.h"
 #include "dsl/footprint_interval.h"
+#include "dsl/footprint_parts.h"
 #include "dsl/footprint_read.h"
 #include "dsl/least_traffic.h"
 #include "dsl/legality.h"
@@ -50,27 +51,24 @@ Problem stencil_problem(std::int64_t w, std::int64_t h) {
           .symbol_order = {"input.0", "input.1", "out.0", "out.1"}};
 }
 
+struct LoopSums {
+  std::int64_t whole = 0, swept = 0;
+};
+
 // The largest over the places where a loop stands.
-void list_swept(const FootprintPart& part, std::map<std::string, std::int64_t>& out) {
+void list_sums(const FootprintPart& part, std::map<std::string, LoopSums>& out) {
   for (const FootprintNode& node : part.children) {
     std::set<int> inside;
     for (const FootprintPart& inner : node.parts) {
-      list_swept(inner, out);
-      std::vector<const FootprintPart*> open = {&inner};
-      while (!open.empty()) {
-        const FootprintPart* next = open.back();
-        open.pop_back();
-        for (const FootprintNode& child : next->children) {
-          if (child.kind == FootprintNode::Kind::allocation) inside.insert(child.buffer);
-          for (const FootprintPart& deeper : child.parts) open.push_back(&deeper);
-        }
-      }
+      list_sums(inner, out);
+      inside.merge(allocated_inside(inner));
     }
     if (node.name.empty()) continue;
-    std::int64_t bytes = 0;
+    std::int64_t swept = 0;
     for (const auto& [buffer, count] : node.swept)
-      if (!inside.contains(buffer)) bytes += count;
-    out[node.name] = std::max(out[node.name], bytes);
+      if (!inside.contains(buffer)) swept += count;
+    LoopSums& sums = out[node.name];
+    sums = {std::max(sums.whole, total(node.whole)), std::max(sums.swept, swept)};
   }
 }
 
@@ -82,12 +80,13 @@ void expect_as_counted(const Algorithm& algorithm, const std::string& text, cons
   ASSERT_TRUE(forms.tree) << forms.why_not;
   const Counted counted = tests::count(algorithm, schedule, problem);
   EXPECT_EQ(flops(*forms.tree), counted.flops);
-  std::map<std::string, std::int64_t> swept;
-  list_swept(forms.tree->root, swept);
+  std::map<std::string, LoopSums> sums;
+  list_sums(forms.tree->root, sums);
   for (const WorkingSet& set : working_sets(*forms.tree)) {
     EXPECT_EQ(iterations(*forms.tree, set.loop), counted.iterations.at(set.loop)) << set.loop;
     EXPECT_EQ(set.touched, counted.touched.at(set.loop)) << set.loop;
-    EXPECT_EQ(swept.at(set.loop), counted.swept.at(set.loop)) << set.loop;
+    EXPECT_EQ(sums.at(set.loop).whole, counted.whole.at(set.loop)) << set.loop;
+    EXPECT_EQ(sums.at(set.loop).swept, counted.swept.at(set.loop)) << set.loop;
   }
   for (const FootprintBuffer& buffer : forms.tree->buffers) {
     const auto known = counted.allocated.find(buffer.name);
