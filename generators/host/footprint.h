@@ -17,9 +17,9 @@ inline constexpr std::int64_t kLineBytes = 64;  // of every x86-64 CPU
 // that touch or overlap merge; each unbroken run is rounded up to whole lines; the sum is capped by the buffer's size. Accesses without a
 // place count as one line each time they happen, and at most the whole buffer.
 BufferBytes touched_bytes(const std::vector<const Access*>& accesses, const std::vector<Buffer>& buffers,
-                          const std::function<bool(int loop)>& walks);
+                          const std::function<bool(int loop)>& walks, std::int64_t line_bytes = kLineBytes);
 
-// Every loop with what it touches; a loop has one part, since Halide's own prologues and epilogues are loops. `kernels` stays empty.
-FootprintTree footprint_of(const LoopTree& program);
+// Every loop with what it touches, in lines of `line_bytes` (1: in bytes); a loop has one part, since Halide's own prologues and epilogues are loops. `kernels` stays empty.
+FootprintTree footprint_of(const LoopTree& program, std::int64_t line_bytes = kLineBytes);
 
 }  // namespace kiln::generators::host

@@ -13,17 +13,22 @@ int heap_allocations(const LoopNode& node) {
 
 }  // namespace
 
-Predicted predict(const LoopTree& program, const Device& device) {
-  const FootprintTree tree = footprint_of(program);
+Predicted predict(const FootprintTree& tree, const Device& device) {
   Predicted report;
-  if (program.flops_known) report.flops = flops(tree);
+  report.flops = flops(tree);
   report.compulsory_bytes = compulsory_bytes(tree);
   report.parallel_tasks = parallel_tasks(tree);
   report.peak_intermediate_bytes = peak_intermediate_bytes(tree, device.cores);
-  report.allocations = heap_allocations(program.root);
   for (const WorkingSet& set : working_sets(tree)) report.working_sets.push_back({set.loop, set.touched});
   for (const auto& [level, memory] : caches_of(device))
     if (const auto bytes = traffic(tree, memory)) report.traffic_bytes[level] = total(*bytes);
+  return report;
+}
+
+Predicted predict(const LoopTree& program, const Device& device) {
+  Predicted report = predict(footprint_of(program), device);
+  if (!program.flops_known) report.flops.reset();
+  report.allocations = heap_allocations(program.root);
   return report;
 }
 

@@ -4,11 +4,15 @@
 #pragma once
 
 #include "dsl/device.h"
+#include "dsl/footprint.h"
 #include "generators/host/loop_tree.h"
 #include "generators/report.h"
 
 namespace kiln::generators::host {
 
 Predicted predict(const LoopTree& program, const Device& device);
+
+// The same formulas over any tree; `allocations` stays 0.
+Predicted predict(const FootprintTree& tree, const Device& device);
 
 }  // namespace kiln::generators::host
