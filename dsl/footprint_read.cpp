@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "dsl/footprint_places.h"
 #include "dsl/legality.h"
@@ -96,7 +95,9 @@ class Reader {
     touch(loop, here, all);
     out.touched = with_allocations(bytes_of(all), loop);
     for (const int stage : loop.stored) {
-      FootprintNode allocation{.kind = FootprintNode::Kind::allocation, .name = {}, .buffer = stage_buffers_[static_cast<std::size_t>(stage)], .whole = {}, .swept = {}, .parts = {}};
+      FootprintNode allocation;
+      allocation.kind = FootprintNode::Kind::allocation;
+      allocation.buffer = stage_buffers_[static_cast<std::size_t>(stage)];
       allocation.parts.push_back({.trips = 1, .touched = {}, .direct = {}, .children = std::move(out.children)});
       out.children = {std::move(allocation)};
     }
@@ -104,7 +105,8 @@ class Reader {
   }
 
   FootprintNode loop_node(const PlacedLoop& loop, const Regions& here) {
-    FootprintNode node{.kind = FootprintNode::Kind::loop, .name = name_of(loop), .buffer = 0, .whole = {}, .swept = {}, .parts = {}};
+    FootprintNode node;
+    node.name = name_of(loop);
     if (variable_of(loop).kind == LoopKind::parallel) node.kind = FootprintNode::Kind::parallel_loop;
     std::vector<Run> runs;
     const std::int64_t trips = here.loops(loop.stage, loop.definition).trips(loop.variable);
@@ -239,17 +241,20 @@ class Reader {
   }
 
   // Operations of one run of a computation, what is inlined into it included, once a place where it is read.
-  double flops_of(const PlacedLoop& computation) const {
-    double sum = program_.reads_of(computation.stage, computation.definition).flops;
-    for (const ReadPlace& place : program_.reads_of(computation.stage, computation.definition).loads) sum += inlined_flops(place.stage);
+  double flops_of(const PlacedLoop& computation) { return flops_of(computation.stage, computation.definition); }
+
+  double flops_of(int stage, int definition) {
+    const DefinitionReads& reads = program_.reads_of(stage, definition);
+    double sum = reads.flops;
+    for (const ReadPlace& place : reads.loads)
+      if (place.stage >= 0 && program_.stage(place.stage).is_inlined()) sum += inlined_flops(place.stage);
     return sum;
   }
 
-  double inlined_flops(int stage) const {
-    if (stage < 0 || !program_.stage(stage).is_inlined()) return 0;
-    double sum = program_.reads_of(stage, 0).flops;
-    for (const ReadPlace& place : program_.reads_of(stage, 0).loads) sum += inlined_flops(place.stage);
-    return sum;
+  double inlined_flops(int stage) {
+    const auto known = inlined_flops_.find(stage);
+    if (known != inlined_flops_.end()) return known->second;
+    return inlined_flops_[stage] = flops_of(stage, 0);
   }
 
   const ScheduledProblem& program_;
@@ -257,6 +262,7 @@ class Reader {
   FootprintTree tree_;
   std::vector<int> argument_buffers_, stage_buffers_;  // by argument, by stage of the nest
   std::vector<std::int64_t> element_bytes_;            // by buffer
+  std::map<int, double> inlined_flops_;                // by stage
 };
 
 }  // namespace

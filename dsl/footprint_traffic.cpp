@@ -80,7 +80,7 @@ class Keeper {
     bool fits = true;
     for (const FootprintPart& part : node.parts)
       fits = fits && !is_split_up(part) && (most_held(part, node) * sharing <= room || (sharing > 1 && total(node.whole) <= room));
-    if (fits) return kept_whole(node);
+    if (fits) return times(sharing, node, kept_whole(node));
     // Iterations that share the room have their part of it each, and nothing of each other's.
     const bool starts_empty = sharing > 1 || belongs_to_task(node);
     std::vector<Streamed> streams;
@@ -89,7 +89,15 @@ class Keeper {
       if (!streamed || !part.trips) return std::nullopt;
       streams.push_back(std::move(*streamed));
     }
-    return joined(node, streams, room / sharing, starts_empty);
+    return times(sharing, node, joined(node, streams, room / sharing, starts_empty));
+  }
+
+  // As many iterations need their bytes at once, though no more than there are.
+  static std::optional<Crossing> times(std::int64_t iterations, const FootprintNode& node, std::optional<Crossing> crossing) {
+    if (iterations == 1 || !crossing) return crossing;
+    for (BufferBytes& need : crossing->needs)
+      for (auto& [buffer, bytes] : need) bytes = std::max(bytes, std::min(bytes * iterations, at(node.whole, buffer)));
+    return crossing;
   }
 
   // What crosses of a buffer that is kept through each iteration and, unless each starts empty, for the next.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "dsl/boundaries.h"
 #include "tests/book/book.h"
 
 namespace kiln::book {
@@ -87,6 +88,23 @@ TEST(Chain, two_operations_in_one_kernel_save_the_value_between_them) {
   EXPECT_EQ(traffic_bytes(footprint(chain, "z.parallel(m)\n"), 100 * kKiB), 72 * kMiB);
 }
 
+// The same four ways, found by asking for all of them.
+TEST(Chain, the_boundaries_are_ranked_by_what_crosses_memory) {
+  const Example chain = example("book_chain(m=1024, n=12288)");
+  const auto schedule_of = [](const std::vector<bool>& cut) {
+    return parse_schedule(std::string(cut[0] ? "t.compute_root().parallel(m)\n" : "") + (cut[1] ? "z.compute_root().parallel(m)\n" : "") + "q.parallel(m)\n");
+  };
+  const auto ranked = rank_boundaries(chain.algorithm, chain.problem, {"t", "z"}, schedule_of, {100 * kKiB, Memory::Owner::task, 1});
+  ASSERT_EQ(ranked.size(), 4u);
+  EXPECT_TRUE(ranked[0].at_root.empty());
+  EXPECT_EQ(ranked[0].traffic_bytes, 60 * kMiB);
+  EXPECT_EQ(ranked[0].peak_live_bytes, 60 * kMiB);
+  EXPECT_EQ(ranked[1].traffic_bytes, 108 * kMiB);
+  EXPECT_EQ(ranked[2].traffic_bytes, 108 * kMiB);
+  EXPECT_EQ(ranked[3].at_root, (std::vector<std::string>{"t", "z"}));
+  EXPECT_EQ(ranked[3].traffic_bytes, 156 * kMiB);
+}
+
 constexpr const char* kProductOfQuantised =
     "y.tile(n, m, no, mo, ni, mi, 128, 128).parallel(no).parallel(mo)\n"
     "c.compute_at(y, no)\n"
@@ -112,6 +130,21 @@ TEST(QuantiseIntoProduct, fusing_reads_the_wide_matrix_once_a_column_of_tiles) {
   EXPECT_EQ(traffic_bytes(fused, room, "q"), 0);
   EXPECT_EQ(counted(fused), 620 * kMiB);
   EXPECT_NEAR(static_cast<double>(traffic_bytes(fused, room)) / kMiB, 620, 0.5);
+}
+
+// So the boundary belongs after the quantisation, though fewer kernels are possible.
+TEST(QuantiseIntoProduct, the_boundary_is_kept_where_fusing_reads_more) {
+  const Example operation = example("book_quantise_matmul(m=4096, n=1536, k=4096)");
+  const auto schedule_of = [](const std::vector<bool>& cut) {
+    return parse_schedule((cut[0] ? "q.compute_root().parallel(m)\nrow_max.compute_at(q, m)\n"
+                                  : "row_max.compute_root()\nrow_max.update(0).parallel(m)\nq.compute_at(c, ko)\n") +
+                          std::string(kProductOfQuantised));
+  };
+  const auto ranked = rank_boundaries(operation.algorithm, operation.problem, {"q"}, schedule_of, {100 * kKiB, Memory::Owner::task, 1});
+  ASSERT_EQ(ranked.size(), 2u);
+  EXPECT_EQ(ranked[0].at_root, (std::vector<std::string>{"q"}));
+  EXPECT_EQ(ranked[0].traffic_bytes, 444 * kMiB);
+  EXPECT_GT(ranked[1].traffic_bytes, 620 * kMiB);
 }
 
 std::string online_attention(std::int64_t rows) {
