@@ -34,7 +34,7 @@ class First {
 
 class Reader {
  public:
-  Reader(const AlgorithmFacts& facts, const Schedule& schedule) : schedule_(schedule), nest_(facts) {}
+  Reader(LoopNest& nest, const Schedule& schedule) : schedule_(schedule), nest_(nest) {}
 
   // The message without the directive's text.
   std::optional<Illegal> find() {
@@ -237,12 +237,18 @@ class Reader {
   }
 
   const Schedule& schedule_;
-  LoopNest nest_;
+  LoopNest& nest_;
   std::map<std::string, std::size_t> planned_;  // stages that rfactor makes -> the directive
   std::vector<int> stages_;                     // by directive
   std::vector<const DirectiveSpec*> specs_;     // by directive
   std::vector<bool> is_fixed_;  // by stage: its constants are set
 };
+
+// With the directive's text before the message.
+std::optional<Illegal> named(const Schedule& schedule, std::optional<Illegal> illegal) {
+  if (illegal) illegal->message = fmt::format("`{}`: {}", print(schedule.directives[illegal->directive]), illegal->message);
+  return illegal;
+}
 
 std::optional<Illegal> find(const Schedule& schedule, const AlgorithmFacts& facts) {
   std::optional<Illegal> illegal;
@@ -259,13 +265,15 @@ std::optional<Illegal> find(const Schedule& schedule, const AlgorithmFacts& fact
     }
     if (!why.empty()) illegal = Illegal{0, why};
   } else {
-    illegal = Reader(facts, schedule).find();
+    LoopNest nest(facts);
+    return rewrite_loops(nest, schedule);
   }
-  if (illegal) illegal->message = fmt::format("`{}`: {}", print(schedule.directives[illegal->directive]), illegal->message);
-  return illegal;
+  return named(schedule, std::move(illegal));
 }
 
 }  // namespace
+
+std::optional<Illegal> rewrite_loops(LoopNest& nest, const Schedule& schedule) { return named(schedule, Reader(nest, schedule).find()); }
 
 std::optional<Illegal> find_illegal(const Schedule& schedule, const Algorithm& algorithm, const Problem* problem) {
   return find(schedule, facts_of(algorithm, problem));
@@ -281,7 +289,8 @@ Legality::Legality(const Algorithm& algorithm, const Problem* problem)
 NumericsEffect effect_of(const Schedule& schedule, const Algorithm& algorithm) {
   if (schedule.is_opaque()) return NumericsEffect::unknown;
   const AlgorithmFacts facts = facts_of(algorithm, nullptr);
-  Reader reader(facts, schedule);
+  LoopNest nest(facts);
+  Reader reader(nest, schedule);
   reader.find();
   return reader.effect();
 }

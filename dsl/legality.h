@@ -27,6 +27,10 @@ void require_legal(const Schedule& schedule, const Algorithm& algorithm, const P
 NumericsEffect effect_of(const Schedule& schedule, const Algorithm& algorithm);
 
 struct AlgorithmFacts;
+class LoopNest;
+
+// find_illegal of a schedule that is not opaque, over an untouched nest, which then has the loops that the schedule makes.
+std::optional<Illegal> rewrite_loops(LoopNest& nest, const Schedule& schedule);
 
 // The same for many schedules of one algorithm: reads its expressions once. `algorithm` must outlive it; it may be shared between threads.
 class Legality {

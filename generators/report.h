@@ -15,7 +15,7 @@ struct LoopBytes {
   bool operator==(const LoopBytes&) const = default;
 };
 
-// Formulas in generators/host/footprint.h and program_summary.h. What could not be evaluated for the problem's extents is absent, never guessed.
+// Formulas in dsl/footprint.h. What could not be evaluated for the problem's extents is absent, never guessed.
 struct Predicted {
   std::optional<double> flops;                             // of one call as scheduled, recomputation included
   std::int64_t compulsory_bytes = 0;                       // every argument once

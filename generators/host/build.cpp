@@ -1,12 +1,15 @@
-// One candidate's way from schedule to object: legality -> rebuild and apply -> lower -> predict -> prune -> compile -> read the code -> prune.
+// One candidate's way from schedule to object: legality -> closed forms -> prune -> rebuild and apply -> lower -> predict -> prune -> compile ->
+// read the code -> prune.
 #include <Halide.h>
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 #include <utility>
 
 #include "dsl/apply.h"
 #include "dsl/error.h"
+#include "dsl/footprint_read.h"
 #include "dsl/legality.h"
 #include "dsl/rebuild.h"
 #include "generators/host/diagnostics.h"
@@ -74,6 +77,7 @@ class Candidate {
 
   Build run() {
     build_.rejection = legality();
+    if (!build_.rejection) build_.rejection = closed_forms();
     if (!build_.rejection) build_.rejection = lowering();
     if (!build_.rejection) build_.rejection = prune(*build_.predicted, device_);
     if (!build_.rejection) build_.rejection = compiling();
@@ -88,6 +92,19 @@ class Candidate {
     const auto illegal = find_illegal(schedule_, algorithm_, &problem_);
     if (!illegal) return std::nullopt;
     return Rejection{.reason = Reason::schedule_error, .asked = {}, .allowed = {}, .text = illegal->message};
+  }
+
+  // What needs more scratch than there is need not be lowered to know that. Halide folds what is stored further out than it is computed, which
+  // the closed forms leave unfolded: that waits for the lowered program.
+  std::optional<Rejection> closed_forms() {
+    const auto& directives = schedule_.directives;
+    if (std::any_of(directives.begin(), directives.end(), [](const Directive& d) { return d.name.starts_with("store_"); })) return std::nullopt;
+    const ClosedForms forms = read_footprint(algorithm_, schedule_, problem_);
+    if (!forms.tree) return std::nullopt;
+    const Predicted predicted = predict(*forms.tree, device_);
+    auto rejection = prune(predicted, device_);
+    if (rejection) build_.predicted = predicted;
+    return rejection;
   }
 
   std::optional<Rejection> lowering() {

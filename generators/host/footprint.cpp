@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace kiln::generators::host {
@@ -30,15 +31,15 @@ void take_grid(std::vector<std::int64_t>& bases, Shape& shape) {
   }
 }
 
-std::int64_t whole_lines(std::int64_t bytes) { return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes; }
+std::int64_t whole_lines(std::int64_t bytes, std::int64_t line_bytes) { return (bytes + line_bytes - 1) / line_bytes * line_bytes; }
 
 // Spans with steps inside the current run lengthen it; a span whose step is a multiple of the last broken span's, within its reach, lengthens that.
-std::int64_t lines_of(Shape shape, std::int64_t element_bytes) {
+std::int64_t lines_of(Shape shape, std::int64_t element_bytes, std::int64_t line_bytes) {
   std::sort(shape.begin(), shape.end());
   std::int64_t run = element_bytes, repeats = 1;
   std::int64_t broken_step = 0, broken_count = 1;
   for (const auto& [step, count] : shape) {
-    if (step <= std::max(run, kLineBytes) && broken_step == 0) {
+    if (step <= std::max(run, line_bytes) && broken_step == 0) {
       run += step * (count - 1);
     } else if (broken_step != 0 && step % broken_step == 0 && step / broken_step <= broken_count) {
       broken_count += step / broken_step * (count - 1);
@@ -48,7 +49,7 @@ std::int64_t lines_of(Shape shape, std::int64_t element_bytes) {
       broken_count = count;
     }
   }
-  return whole_lines(run) * repeats * broken_count;
+  return whole_lines(run, line_bytes) * repeats * broken_count;
 }
 
 Shape shape_of(const Place& place, std::int64_t element_bytes, const std::function<bool(int)>& walks) {
@@ -75,33 +76,96 @@ std::int64_t times(const std::vector<Span>& spans, const std::function<bool(int)
   return product;
 }
 
-std::int64_t joined(Shape shape, std::vector<std::int64_t> bases, std::int64_t element_bytes) {
+std::int64_t joined(Shape shape, std::vector<std::int64_t> bases, std::int64_t element_bytes, std::int64_t line_bytes) {
   std::sort(bases.begin(), bases.end());
   bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
   take_grid(bases, shape);
-  return lines_of(shape, element_bytes) * static_cast<std::int64_t>(bases.size());
+  return lines_of(shape, element_bytes, line_bytes) * static_cast<std::int64_t>(bases.size());
 }
+
+// A node's own accesses with those of everything inside it, and the loops inside.
+struct Subtree {
+  std::vector<const Access*> accesses;
+  std::set<int> loops;
+};
+
+void collect(const LoopNode& node, Subtree& out) {
+  for (const Access& access : node.accesses) out.accesses.push_back(&access);
+  for (const LoopNode& child : node.children) {
+    if (child.kind != LoopNode::Kind::allocation) out.loops.insert(child.id);
+    collect(child, out);
+  }
+}
+
+class Converter {
+ public:
+  Converter(const LoopTree& program, std::int64_t line_bytes) : program_(program), line_bytes_(line_bytes) {}
+
+  FootprintTree tree() const {
+    FootprintTree tree;
+    for (const Buffer& buffer : program_.buffers) tree.buffers.push_back({buffer.name, buffer.bytes, buffer.is_argument, false});
+    tree.root = part(program_.root);
+    return tree;
+  }
+
+ private:
+  FootprintPart part(const LoopNode& node) const {
+    FootprintPart out{.trips = node.trips, .flops = node.flops, .touched = {}, .direct = {}, .children = {}};
+    Subtree inside;
+    collect(node, inside);
+    out.touched = touched(inside.accesses, [&](int loop) { return inside.loops.contains(loop); });
+    std::vector<const Access*> own;
+    for (const Access& access : node.accesses) own.push_back(&access);
+    out.direct = touched(own, [](int) { return false; });
+    for (const LoopNode& child : node.children) out.children.push_back(inner(child));
+    return out;
+  }
+
+  FootprintNode inner(const LoopNode& node) const {
+    FootprintNode out{.kind = FootprintNode::Kind::loop, .name = node.name, .buffer = node.buffer, .whole = {}, .swept = {}, .parts = {part(node)}};
+    if (node.kind == LoopNode::Kind::allocation) {
+      out.kind = FootprintNode::Kind::allocation;
+      out.parts.front().trips = 1;
+      return out;
+    }
+    if (node.kind == LoopNode::Kind::parallel_loop) out.kind = FootprintNode::Kind::parallel_loop;
+    Subtree inside;
+    collect(node, inside);
+    out.whole = touched(inside.accesses, [&](int loop) { return loop == node.id || inside.loops.contains(loop); });
+    out.swept = out.whole;
+    return out;
+  }
+
+  BufferBytes touched(const std::vector<const Access*>& accesses, const std::function<bool(int loop)>& walks) const {
+    return touched_bytes(accesses, program_.buffers, walks, line_bytes_);
+  }
+
+  const LoopTree& program_;
+  std::int64_t line_bytes_;
+};
 
 }  // namespace
 
-std::int64_t touched_bytes(const std::vector<const Access*>& accesses, const std::vector<Buffer>& buffers, const std::function<bool(int loop)>& walks) {
+BufferBytes touched_bytes(const std::vector<const Access*>& accesses, const std::vector<Buffer>& buffers, const std::function<bool(int loop)>& walks,
+                          std::int64_t line_bytes) {
   std::map<int, std::map<Shape, std::vector<std::int64_t>>> places;
-  std::map<int, std::int64_t> touched;
+  BufferBytes touched;
   for (const Access* access : accesses) {
     const std::int64_t element_bytes = buffers[static_cast<std::size_t>(access->buffer)].element_bytes;
     if (access->place)
       places[access->buffer][shape_of(*access->place, element_bytes, walks)].push_back(low_end(*access->place, element_bytes, walks));
     else
-      touched[access->buffer] += kLineBytes * times(access->walks, walks);
+      touched[access->buffer] += line_bytes * times(access->walks, walks);
   }
   for (const auto& [buffer, shapes] : places)
-    for (const auto& [shape, bases] : shapes) touched[buffer] += joined(shape, bases, buffers[static_cast<std::size_t>(buffer)].element_bytes);
-  std::int64_t total = 0;
-  for (const auto& [index, bytes] : touched) {
+    for (const auto& [shape, bases] : shapes) touched[buffer] += joined(shape, bases, buffers[static_cast<std::size_t>(buffer)].element_bytes, line_bytes);
+  for (auto& [index, bytes] : touched) {
     const Buffer& buffer = buffers[static_cast<std::size_t>(index)];
-    total += buffer.bytes ? std::min(bytes, whole_lines(*buffer.bytes)) : bytes;
+    if (buffer.bytes) bytes = std::min(bytes, whole_lines(*buffer.bytes, line_bytes));
   }
-  return total;
+  return touched;
 }
+
+FootprintTree footprint_of(const LoopTree& program, std::int64_t line_bytes) { return Converter(program, line_bytes).tree(); }
 
 }  // namespace kiln::generators::host

@@ -29,7 +29,7 @@ Digest build_key(const Algorithm& algorithm, const Schedule& schedule, const Pro
 // The CPU this process may use. Reads CPUID, XCR0, sysfs, affinity and cgroup; calls nothing of Halide.
 Device probe_cpu();
 
-// legality -> apply -> lower -> predict -> prune -> compile -> report -> prune. Never throws for what a candidate did: that is the rejection.
+// legality -> closed forms -> prune -> apply -> lower -> predict -> prune -> compile -> report -> prune. Never throws for what a candidate did: that is the rejection.
 // An unscheduled build is an empty Schedule. Opaque schedules (own_schedule, autoschedule) are handled too; autoschedule follows the problem's
 // extents as estimates and may take long or much memory: the caller caps both.
 Build build(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Device& device, Isa isa = Isa::native);

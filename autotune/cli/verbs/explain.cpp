@@ -48,8 +48,10 @@ Explanation explain(const Flags& flags, const Common& common) {
     explanation.subject = stored_subject(store, name.schedule, name.problem);
     explanation.known = known_time(store, name.schedule, name.problem);
   }
+  explanation.costs = costs_of(explanation.subject, explanation.device);
   explanation.build = build_once(explanation.subject, explanation.device);
-  explanation.advice = advise(explanation.build, explanation.device, explanation.threads, element_bytes_of(*explanation.subject.algorithm));
+  explanation.advice = advise(explanation.build, explanation.device, explanation.threads, element_bytes_of(*explanation.subject.algorithm),
+                              explanation.costs.least);
   return explanation;
 }
 

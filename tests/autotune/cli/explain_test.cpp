@@ -8,6 +8,7 @@
 #include "autotune/cli/pages/replay.h"
 #include "tests/autotune/cli/golden.h"
 #include "tests/db/temporary_folder.h"
+#include "tests/support/small_algorithms.h"
 
 namespace kiln::autotune::cli {
 namespace {
@@ -47,6 +48,11 @@ TEST(Advise, arithmetic_binds_where_nothing_else_does) {
   const Advice advice = advise(compute_bound(), device(), 2, 4);
   EXPECT_EQ(advice.binds, "compute");
   EXPECT_TRUE(advice.lines.empty());
+  EXPECT_EQ(advice.next, "the arithmetic alone takes longest; memory_bandwidth would take 4 % of that, so less traffic buys nothing");
+  ASSERT_EQ(advice.bounds.size(), 4u);
+  EXPECT_EQ(advice.bounds[0].resource, "compute");
+  EXPECT_EQ(advice.bounds[0].cycles, 2.0 * 1024 * 1024 * 1024 / 32 / 2);  // eight lanes, four operations each, two cores
+  EXPECT_EQ(advice.bounds[1].cycles, 13.0 * (1 << 20) / 5 / 2);
 }
 
 TEST(Advise, too_few_tasks_bind_before_all_else) {
@@ -55,6 +61,7 @@ TEST(Advise, too_few_tasks_bind_before_all_else) {
   const Advice advice = advise(build, device(), 2, 4);
   EXPECT_EQ(advice.binds, "parallel_tasks");
   EXPECT_EQ(advice.lines.at(0), "1 parallel task for 2 threads: parallelise an outer loop, or split it into smaller tiles");
+  EXPECT_EQ(advice.next, "a task for each of 2 threads: up to 2.0x");
 }
 
 TEST(Advise, tasks_that_do_not_divide_are_told_but_do_not_bind) {
@@ -71,6 +78,7 @@ TEST(Advise, narrow_vectors_and_spills_bind_compute) {
   EXPECT_EQ(advise(build, device(), 2, 4).binds, "vector_width");
   EXPECT_EQ(advise(build, device(), 2, 4).lines.at(0),
             "the widest vectors are of 128 bits, the device has 256: vectorize the innermost dense loop by 8");
+  EXPECT_EQ(advise(build, device(), 2, 4).next, "vectors of 256 bits: up to 2.0x");
   build.actual->vector_bits = 256;
   build.actual->loop_stack_loads = 7;
   EXPECT_EQ(advise(build, device(), 2, 4).binds, "registers");
@@ -84,10 +92,21 @@ TEST(Advise, traffic_binds_at_the_level_it_crosses_most_dearly) {
   const Advice l3 = advise(build, device(), 2, 4);
   EXPECT_EQ(l3.binds, "l3_bandwidth");
   EXPECT_EQ(l3.lines.at(0), "one iteration of y.mo touches 3.0 MiB, L2 holds 1.0 MiB: smaller tiles inside it would be reused from there");
+  EXPECT_EQ(l3.next, "");  // nothing is known of other schedules
   build = compute_bound();
   build.predicted->traffic_bytes["l1"] = std::int64_t{32} << 30;
   EXPECT_EQ(advise(build, device(), 2, 4).lines.at(0),
             "one iteration of c.update(0).ko touches 40.0 KiB, L1 holds 32.0 KiB: smaller tiles inside it would be reused from there");
+}
+
+TEST(Advise, the_next_step_is_measured_by_the_least_traffic_there_can_be) {
+  Build build = compute_bound();
+  build.predicted->traffic_bytes["l2"] = std::int64_t{8} << 30;
+  const auto next = [&](std::int64_t least) { return advise(build, device(), 2, 4, {{"l2", {least, "tiles of 512 x 510 of c"}}}).next; };
+  EXPECT_EQ(next(std::int64_t{4} << 30), "the least that can cross into l2 is 4096.0 MiB instead of 8192.0 MiB (tiles of 512 x 510 of c): up to 2.0x");
+  EXPECT_EQ(next(64 << 20), "the least that can cross into l2 is 64.0 MiB instead of 8192.0 MiB (tiles of 512 x 510 of c): up to 8.0x, then compute binds");
+  EXPECT_EQ(next((std::int64_t{8} << 30) - 1),
+            "no schedule brings much less than these 8192.0 MiB into l2 (tiles of 512 x 510 of c); compute would take 12 % of the time");
 }
 
 TEST(Advise, memory_binds_with_or_without_a_way_out) {
@@ -118,17 +137,16 @@ TEST(Advise, nothing_known_is_said_to_be_unknown) {
 
 Explanation explanation() {
   Explanation explanation;
-  auto algorithm = std::make_shared<Algorithm>();
-  algorithm->generator = "matmul";
-  explanation.subject.algorithm = algorithm;
-  explanation.subject.problem.operator_name = "matmul";
-  explanation.subject.problem.extents = {{"m", 256}, {"n", 1024}};
-  explanation.subject.problem.symbol_order = {"m", "n"};
+  explanation.subject.algorithm = std::make_shared<Algorithm>(tests::product());
+  explanation.subject.problem.operator_name = "product";
+  explanation.subject.problem.extents = {{"m", 256}, {"n", 1024}, {"k", 1024}};
+  explanation.subject.problem.symbol_order = {"m", "n", "k"};
   explanation.subject.schedule = parse_schedule("y.parallel(m)\nc.compute_at(y, m)");
   explanation.device = device();
   explanation.threads = 2;
+  explanation.costs = costs_of(explanation.subject, explanation.device);
   explanation.build = compute_bound();
-  explanation.advice = advise(explanation.build, explanation.device, 2, 4);
+  explanation.advice = advise(explanation.build, explanation.device, 2, 4, explanation.costs.least);
   return explanation;
 }
 
@@ -152,6 +170,34 @@ TEST(Explain, a_rejection_is_told_with_its_text_and_both_numbers) {
   EXPECT_TRUE(json["actual"].is_null());
 }
 
+TEST(Explain, an_opaque_schedule_has_no_closed_forms_and_says_so) {
+  Explanation opaque = explanation();
+  opaque.subject.schedule = parse_schedule("autoschedule(Mullapudi2016, parallelism=2)");
+  opaque.costs = costs_of(opaque.subject, opaque.device);
+  EXPECT_NE(print_explanation(opaque).find("before lowering\n"
+                                           "  no closed forms       what autoschedule(Mullapudi2016, parallelism=2) does is known when it is lowered\n"),
+            std::string::npos)
+      << print_explanation(opaque);
+  EXPECT_EQ(Json::parse(explanation_json(opaque))["closed_forms"]["why_not"],
+            "what autoschedule(Mullapudi2016, parallelism=2) does is known when it is lowered");
+}
+
+TEST(Explain, json_holds_the_closed_forms) {
+  const Json forms = Json::parse(explanation_json(explanation()))["closed_forms"];
+  EXPECT_EQ(forms["kernels"], (std::vector<std::string>{"y"}));
+  EXPECT_EQ(forms["flops"], 2.0 * 256 * 1024 * 1024 + 256 * 1024);
+  EXPECT_EQ(forms["compulsory_bytes"], 4 * (256 * 1024 + 1024 * 1024 + 256 * 1024));
+  EXPECT_EQ(forms["parallel_tasks"], 256);
+  EXPECT_EQ(forms["peak_intermediate_bytes"], 2 * 4096);
+  EXPECT_EQ(forms["peak_live_bytes"], forms["compulsory_bytes"]);
+  EXPECT_EQ(forms["working_set_bytes"]["y.m"], 4 * (1024 + 1024 * 1024 + 1024 + 1024));  // a row of A, all of B, a row of c and of y
+  EXPECT_EQ(forms["held_bytes"]["y.m"], 4 * (1024 + 1024 * 1024 + 1024));                // A is done with before y begins
+  for (const char* level : {"l1", "l2", "l3"}) {
+    EXPECT_GE(forms["traffic_bytes"][level], forms["least_traffic_bytes"][level]["bytes"]) << level;
+    EXPECT_TRUE(forms["least_traffic_bytes"][level]["because"].is_string()) << level;
+  }
+}
+
 TEST(Explain, json_names_the_resources) {
   const Json json = Json::parse(explanation_json(explanation()));
   for (const char* key : {"flops", "compulsory_bytes", "traffic_bytes", "working_set_bytes", "peak_intermediate_bytes", "intensity", "parallel_tasks"})
@@ -160,7 +206,9 @@ TEST(Explain, json_names_the_resources) {
   EXPECT_EQ(json["predicted"]["traffic_bytes"]["l3"], 13 << 20);
   EXPECT_EQ(json["actual"]["vector_bits"], 256);
   EXPECT_EQ(json["binds"], "compute");
+  EXPECT_EQ(json["bounds_cycles"].size(), 4u);
   EXPECT_TRUE(json["advice"].is_array());
+  EXPECT_TRUE(json["next"].is_string());
 }
 
 TEST(Replay, a_page_says_how_it_compares_now_and_before) {

@@ -157,6 +157,18 @@ TEST(Build, an_illegal_schedule_is_a_rejection_with_the_words_of_legality) {
   EXPECT_FALSE(built.predicted);
 }
 
+// 16 GiB of sums at once, where one core is given 8.
+TEST(Build, too_much_scratch_is_a_rejection_before_anything_is_lowered) {
+  Device small = device();
+  small.cores = 1;
+  const Build built = build(matmul(), parse_schedule("c.compute_root()\n"), problem_of(matmul(), "matmul(m=65536, n=65536, k=16)"), small);
+  ASSERT_TRUE(built.rejection);
+  EXPECT_EQ(built.rejection->reason, Reason::over_scratch);
+  EXPECT_EQ(built.rejection->text, "intermediate results need 16.0 GiB at once; 1 cores are given at most 8.0 GiB");
+  EXPECT_EQ(built.predicted->peak_intermediate_bytes, std::int64_t{16} << 30);
+  EXPECT_EQ(built.lower_ms, 0);
+}
+
 TEST(Build, mullapudi_is_applied_and_right) {
   const Build built = build_matmul("autoschedule(Mullapudi2016, parallelism=2)\n");
   expect_right_product(built);

@@ -12,7 +12,7 @@ const std::vector<Buffer> kFloats{{.name = "a", .element_bytes = 4, .bytes = std
 std::int64_t touched(std::vector<Access> accesses, std::set<int> walking = {0, 1, 2, 3}) {
   std::vector<const Access*> pointers;
   for (const Access& access : accesses) pointers.push_back(&access);
-  return touched_bytes(pointers, kFloats, [&](int loop) { return walking.contains(loop); });
+  return total(touched_bytes(pointers, kFloats, [&](int loop) { return walking.contains(loop); }));
 }
 
 Access at(std::int64_t base, std::vector<Span> spans, int buffer = 0) { return {buffer, Place{base, std::move(spans)}}; }
