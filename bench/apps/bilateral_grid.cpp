@@ -18,12 +18,12 @@ class BilateralGrid : public Halide::Generator<BilateralGrid> {
   Output<Buffer<float, 2>> output{"output"};
 
   void generate() {
-    const int size = cell_size;
+    const int side = cell_size;
     const Func clamped = Halide::BoundaryConditions::repeat_edge(input, {{0, input.dim(0).extent()}, {0, input.dim(1).extent()}});
     const Expr deepest = cast<int>(1.0f / range_sigma);
 
-    pixel = RDom(0, size, 0, size, "pixel");
-    const Expr value = clamp(clamped(x * size + pixel.x, y * size + pixel.y), 0.0f, 1.0f);
+    pixel = RDom(0, side, 0, side, "pixel");
+    const Expr value = clamp(clamped(x * side + pixel.x, y * side + pixel.y), 0.0f, 1.0f);
     const Expr cell = clamp(cast<int>(value / range_sigma), 0, deepest);
     grid(x, y, z) = Tuple(0.0f, 0.0f);
     grid(x, y, cell) = Tuple(grid(x, y, cell)[0] + value, grid(x, y, cell)[1] + 1.0f);
@@ -35,8 +35,8 @@ class BilateralGrid : public Halide::Generator<BilateralGrid> {
     // A cell speaks for its centre, half a cell from its corner.
     const Expr depth = clamp(input(x, y), 0.0f, 1.0f) / range_sigma - 0.5f;
     const Expr cell_z = clamp(cast<int>(floor(depth)), -1, deepest);
-    const Expr along_x = (cast<float>(x) + 0.5f) / static_cast<float>(size) - 0.5f, along_y = (cast<float>(y) + 0.5f) / static_cast<float>(size) - 0.5f;
-    const Expr cell_x = (2 * x + 1 - size) / (2 * size), cell_y = (2 * y + 1 - size) / (2 * size);
+    const Expr along_x = (cast<float>(x) + 0.5f) / static_cast<float>(side) - 0.5f, along_y = (cast<float>(y) + 0.5f) / static_cast<float>(side) - 0.5f;
+    const Expr cell_x = (2 * x + 1 - side) / (2 * side), cell_y = (2 * y + 1 - side) / (2 * side);
     const Expr fx = along_x - cast<float>(cell_x), fy = along_y - cast<float>(cell_y), fz = depth - cast<float>(cell_z);
     const auto interpolated = [&](int component) {
       const auto at = [&](int dx, int dy, int dz) { return Expr(blurred_y(cell_x + dx, cell_y + dy, cell_z + dz)[component]); };

@@ -49,4 +49,5 @@ HALIDE_REGISTER_GENERATOR(ConvLayer, conv_layer)
 KILN_REGISTER(conv_layer)
     .symbol("co", "filter.0 bias.0 output.0")
     .symbol("ci", "input.0 filter.1")
+    .symbol("taps", "filter.2 filter.3")
     .symbol("n", "input.3 output.3");

@@ -27,9 +27,9 @@ class LocalLaplacian : public Halide::Generator<LocalLaplacian> {
     const Func clamped = Halide::BoundaryConditions::repeat_edge(input, {{0, input.dim(0).extent()}, {0, input.dim(1).extent()}, {Expr(), Expr()}});
     const auto channel = [&](int i) { return cast<uint32_t>(clamped(x, y, i)); };
     // Whole numbers choose the table's entry: no rounding can choose its neighbour.
-    luma(x, y) = cast<uint16_t>((19595u * channel(0) + 38470u * channel(1) + 7471u * channel(2) + 32768u) / 65536u);
+    luma(x, y) = cast<uint16_t>((19595 * channel(0) + 38470 * channel(1) + 7471 * channel(2) + 32768) / 65536);
     const Expr gray = cast<float>(luma(x, y)) / 65535.0f;
-    const Expr entry = clamp(cast<int>(cast<uint32_t>(luma(x, y)) * static_cast<unsigned>(steps * kEntries) / 65535u), 0, steps * kEntries);
+    const Expr entry = clamp(cast<int>(cast<uint32_t>(luma(x, y)) * (steps * kEntries) / 65535), 0, steps * kEntries);
     const Expr distance = cast<float>(step) / static_cast<float>(kEntries);
     remap(step) = detail * distance * exp(-distance * distance / 2.0f);
 
@@ -92,7 +92,7 @@ class LocalLaplacian : public Halide::Generator<LocalLaplacian> {
 
   // 1-3-3-1 over both directions, every second pixel. `narrow` becomes the stage that is halved across only.
   Expr halved(const Func& from, Func narrow, const std::vector<Var>& rest) const {
-    const auto weighted = [](const Expr& a, const Expr& b, const Expr& c, const Expr& d) { return (a + 3.0f * (b + c) + d) / 8.0f; };
+    const auto weighted = [](const Expr& p, const Expr& q, const Expr& r, const Expr& s) { return (p + 3.0f * (q + r) + s) / 8.0f; };
     const auto at = [&](const Func& f, const Expr& column, const Expr& line) {
       std::vector<Expr> place{column, line};
       place.insert(place.end(), rest.begin(), rest.end());

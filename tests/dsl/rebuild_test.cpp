@@ -9,8 +9,6 @@
 
 #include "dsl/error.h"
 #include "dsl/read_algorithm.h"
-#include "dsl/read_algorithm_expression.h"
-#include "dsl/read_algorithm_names.h"
 #include "generators/operators/operators.h"
 #include "tests/dsl/halide_runs.h"
 
