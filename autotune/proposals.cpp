@@ -25,11 +25,16 @@ Proposals::Proposals(Run& run, WorkItem item) : run_(run), item_(std::move(item)
     if (suspect.problem == item_.problem_id) suspects_.insert(schedule(run_.store, suspect.schedule).digest);
   for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
     resumed_ = true;
-    if (known.rejection && may_end_now(*known.rejection, run_.limits)) continue;
+    if (deserves_another_try(known)) continue;
     if (!known.rejection && known.stage.empty()) continue;  // built and checked, not timed under this protocol: it is proposed again and its build found
     known_.insert(known.digest);
     if (known.rejection) ++rejected_[known.rejection->reason];
   }
+}
+
+// It ran out of a time that is longer today.
+bool Proposals::deserves_another_try(const db::KnownOutcome& known) const {
+  return known.rejection && may_end_now(*known.rejection, parse_schedule(schedule(run_.store, known.schedule).text), run_.limits);
 }
 
 std::unique_ptr<Proposer> Proposals::make_proposer(const SearchPlan& plan) const {
@@ -59,7 +64,7 @@ std::vector<PastSuggestion> Proposals::past_suggestions() const {
   for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
     const db::ScheduleRow row = schedule(run_.store, known.schedule);
     if (row.space != search_->space() || row.point.empty()) continue;
-    if (known.rejection && may_end_now(*known.rejection, run_.limits)) continue;
+    if (deserves_another_try(known)) continue;
     const auto stored = nlohmann::json::parse(row.point);
     past.push_back({stored.at("point").get<std::string>(), parse_phase(stored.at("phase").get<std::string>()).value_or(Phase::random),
                     known.rejection ? std::nullopt : known.ratio});

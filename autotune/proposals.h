@@ -44,6 +44,7 @@ class Proposals {
  private:
   bool is_new(const Wish& wish, std::set<Digest>& batch);
   std::vector<Wish> suspects_to_retry() const;
+  bool deserves_another_try(const db::KnownOutcome& known) const;
   std::unique_ptr<Proposer> make_proposer(const SearchPlan& plan) const;
   std::vector<PastSuggestion> past_suggestions() const;
   std::optional<Suggestion> suggest();

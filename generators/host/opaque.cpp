@@ -1,8 +1,15 @@
 #include "generators/host/opaque.h"
 
+#include <cstdlib>
+
 #include "dsl/autoschedulers.h"
 
 namespace kiln::generators::host {
+namespace {
+
+constexpr const char* kPermitFailedUnroll = "HL_PERMIT_FAILED_UNROLL";
+
+}  // namespace
 
 Pipeline rebuild_opaque(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Halide::Target& target) {
   const Directive& directive = schedule.directives.front();
@@ -12,6 +19,15 @@ Pipeline rebuild_opaque(const Algorithm& algorithm, const Schedule& schedule, co
   set_estimates(pipeline, algorithm, problem);
   pipeline.pipeline.apply_autoscheduler(target, arguments);
   return pipeline;
+}
+
+OpenUnrolls::OpenUnrolls(const Schedule& schedule) {
+  const bool is_autoscheduled = schedule.is_opaque() && schedule.directives.front().name == "autoschedule";
+  was_set_here_ = is_autoscheduled && std::getenv(kPermitFailedUnroll) == nullptr && setenv(kPermitFailedUnroll, "1", 0) == 0;
+}
+
+OpenUnrolls::~OpenUnrolls() {
+  if (was_set_here_) unsetenv(kPermitFailedUnroll);
 }
 
 }  // namespace kiln::generators::host
