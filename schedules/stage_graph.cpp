@@ -130,6 +130,19 @@ class Graph {
 
 }  // namespace
 
+std::vector<std::vector<Reader>> readers_of(const Algorithm& algorithm) {
+  std::vector<std::vector<Reader>> readers(algorithm.stages.size());
+  for (std::size_t s = 0; s < algorithm.stages.size(); ++s) {
+    for (std::size_t r = s + 1; r < algorithm.stages.size(); ++r) {
+      const Stage &stage = algorithm.stages[s], &reader = algorithm.stages[r];
+      const Loads loads = loads_of(reader, stage);
+      const bool in_bounds = bounds_load(reader, stage.name);
+      if (loads.count > 0 || in_bounds) readers[s].push_back({r, loads.count + (in_bounds ? 1 : 0), loads.all_pointwise && !in_bounds});
+    }
+  }
+  return readers;
+}
+
 std::vector<PlacedStage> placed_stages(const Algorithm& algorithm) { return Graph(algorithm).placed(); }
 
 std::vector<std::string> update_loops(const Stage& stage, const Update& update) {

@@ -28,6 +28,9 @@ struct PlacedStage {
   std::vector<std::optional<std::size_t>> follows;
 };
 
+// By stage, wrappers and outputs included: who reads it. A read in the bounds of a reduction counts as one load.
+std::vector<std::vector<Reader>> readers_of(const Algorithm& algorithm);
+
 // The stages that are neither wrappers nor outputs, producers first.
 std::vector<PlacedStage> placed_stages(const Algorithm& algorithm);
 

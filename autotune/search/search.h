@@ -58,7 +58,7 @@ class Search {
 };
 
 // Seeds first; then the whole space in random order when it has at most expected_trials points; otherwise random_share of the trials at random,
-// then local search: three climbers start from the best points, move to better one-knob neighbours, and start anew where none is left.
+// then local search: three climbers start from the best points, move to better points a step away (Space::steps), and start anew where none is left.
 std::unique_ptr<Search> make_search(schedules::Space space, const SearchPlan& plan);
 
 // Seeds, then uniform draws only: the yardstick.

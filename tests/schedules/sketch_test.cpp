@@ -4,24 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "dsl/legality.h"
-#include "dsl/problem.h"
-#include "dsl/read_algorithm.h"
 #include "schedules/devices.h"
 #include "schedules/spaces.h"
+#include "tests/schedules/sketch_subjects.h"
 
 namespace kiln::schedules {
 namespace {
-
-constexpr const char* kTarget = "x86-64-linux-sse41-avx-avx2-f16c-fma-no_runtime";
-
-Algorithm read(const std::string& generator) {
-  static const bool kLoaded = [] {
-    for (const char* plugin : {"plain_generator", "construct_generators"}) load_plugin(std::string(KILN_BINARY_DIR) + "/tests/plugins/lib" + plugin + ".so");
-    return true;
-  }();
-  EXPECT_TRUE(kLoaded);
-  return read_algorithm(generator, {}, kTarget);
-}
 
 // The extents by dimension, the same for every argument.
 Problem problem_of(const Algorithm& algorithm, const std::vector<std::int64_t>& extents) {
@@ -36,7 +24,7 @@ Problem problem_of(const Algorithm& algorithm, const std::vector<std::int64_t>& 
 class SketchOf : public testing::TestWithParam<const char*> {};
 
 TEST_P(SketchOf, draws_legal_schedules_for_one_element_a_prime_and_a_picture) {
-  const Algorithm algorithm = read(GetParam());
+  const Algorithm algorithm = read_algorithm_of({GetParam(), {}});
   for (const std::vector<std::int64_t>& extents : {std::vector<std::int64_t>{1, 1, 1}, {37, 19, 3}, {640, 480, 3}}) {
     const Problem problem = problem_of(algorithm, extents);
     const Legality legality(algorithm, &problem);
@@ -65,7 +53,8 @@ TEST_P(SketchOf, draws_legal_schedules_for_one_element_a_prime_and_a_picture) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Generators, SketchOf, testing::Values("exposure", "tuple_argmax", "arrays", "updates", "halves", "names", "mathematics"),
+INSTANTIATE_TEST_SUITE_P(Generators, SketchOf, testing::Values("exposure", "tuple_argmax", "arrays", "updates", "halves", "names", "mathematics", "harris_like", "blur_twice", "pyramid_detail", "equalise",
+                                         "picture_and_sums", "recursive", "gate_chain", "quantised_product", "bare_product", "interleaved"),
                          [](const auto& test) { return std::string(test.param); });
 
 ExpressionPtr node(Op op, const std::string& name, std::vector<ExpressionPtr> args, std::int64_t value = 0) {
@@ -124,7 +113,7 @@ TEST(Sketch, an_inlined_chain_is_not_written_out_more_than_a_dozen_times) {
 }
 
 TEST(Sketch, a_space_names_places_by_stage) {
-  const Algorithm algorithm = read("updates");
+  const Algorithm algorithm = read_algorithm_of({"updates", {}});
   const Space space = sketch(algorithm, problem_of(algorithm, {37, 19, 3}), device_named("zen4"));
   bool found = false;
   for (const KnobDeclaration& knob : space.knobs()) found = found || knob.name == "place.f";

@@ -1,0 +1,130 @@
+#include "schedules/sketch_stage.h"
+
+#include <algorithm>
+
+#include "schedules/stage_graph.h"
+#include "schedules/structure.h"
+
+namespace kiln::schedules {
+namespace {
+
+// Taps unrolled together: 3x3 and 5x5 filters; a body of more copies compiles for longer than it gains.
+constexpr std::int64_t kMostUnrolledTaps = 32;
+
+// The dimension that an update's vectors run along: the innermost that it runs over.
+std::optional<std::size_t> vector_dimension(const Stage& stage) {
+  std::optional<std::size_t> least;
+  for (const Update& update : stage.updates) {
+    const std::vector<std::string> loops = update_loops(stage, update);
+    if (loops.empty()) continue;
+    const auto d = static_cast<std::size_t>(std::find(stage.loops.begin(), stage.loops.end(), loops[0]) - stage.loops.begin());
+    if (!least || d < *least) least = d;
+  }
+  return least;
+}
+
+std::int64_t taps_in(const Stage& stage) {
+  std::int64_t most = 1;
+  for (const Update& update : stage.updates) {
+    std::int64_t taps = 1;
+    for (const ReductionVariable& variable : update.reduction) taps *= taps_of(variable).value_or(1);
+    most = std::max(most, taps);
+  }
+  return most;
+}
+
+// A reduction loop worth unrolling in steps: the innermost, when it is longer than a filter.
+bool has_long_reduction(const Stage& stage) {
+  return std::any_of(stage.updates.begin(), stage.updates.end(), [](const Update& update) { return !update.reduction.empty() && !taps_of(update.reduction[0]); });
+}
+
+void apply_reductions(LoopStyle& style, const StageKnobs& knobs, const Point& p) {
+  if (!knobs.along) return;
+  style.loop_inside = p[*knobs.along] == "loop";
+  style.reduce_vectors = p[*knobs.sums];
+  style.steps = p[*knobs.steps];
+  style.unrolls_taps = p[*knobs.taps] == 1;
+}
+
+}  // namespace
+
+void declare_reductions(Space& space, StageKnobs& knobs, const Stage& stage, Contract contract) {
+  bool regroups = false;
+  for (const Update& update : stage.updates) {
+    const bool exact = contract == Contract::strict && stage.types[0].is_float();
+    regroups = regroups || (!update.reduction.empty() && is_associative(stage, update) && !exact);
+  }
+  std::vector<std::string> ways;
+  if (vector_dimension(stage)) ways.push_back("loop");
+  ways.push_back("reduction");
+  const std::int64_t taps = taps_in(stage);
+  const auto values = [](bool offered, std::vector<std::int64_t> all) { return offered ? all : std::vector<std::int64_t>{all[0]}; };
+  knobs.along = space.words("along." + stage.name, ways);
+  knobs.sums = space.knob("sums." + stage.name, values(regroups, {0, 1, 2, 4, 8}));
+  knobs.steps = space.knob("steps." + stage.name, values(has_long_reduction(stage), {1, 2, 4}));
+  knobs.taps = space.knob("taps." + stage.name, values(taps > 1 && taps <= kMostUnrolledTaps, {0, 1}));
+  space.require("partial sums belong to a stage that runs along its reduction, unrolled steps of it to one that does not",
+                [](const std::string& along, std::int64_t sums, std::int64_t steps, std::int64_t unrolled) {
+                  return along == "reduction" ? steps == 1 && unrolled == 0 : sums == 0;
+                }, *knobs.along, *knobs.sums, *knobs.steps, *knobs.taps);
+}
+
+void declare_update_tiles(Space& space, StageKnobs& knobs, const Stage& stage, const std::vector<std::optional<std::int64_t>>& extents, const Device& device,
+                          std::int64_t most_unrolled) {
+  const std::int64_t lanes = lanes_of(device, stage.types[0]);
+  const std::size_t d = vector_dimension(stage).value_or(0);
+  const std::int64_t width = d < extents.size() ? extents[d].value_or(lanes) : lanes;
+  const bool is_tiled = vector_dimension(stage).has_value();
+  const bool has_rows = std::any_of(stage.updates.begin(), stage.updates.end(), [&](const Update& update) { return update_loops(stage, update).size() >= 2; });
+  const std::int64_t height = has_rows ? extents[d + 1 < extents.size() ? d + 1 : 0].value_or(lanes) : 1;
+  knobs.lanes = space.knob("lanes." + stage.name, vector_widths(lanes, is_tiled ? width : lanes));
+  knobs.vectors = space.knob("vectors." + stage.name, is_tiled ? at_most({1, 2, 3, 4, 6, 8, 16, 32}, width / std::min(width, lanes)) : std::vector<std::int64_t>{1});
+  knobs.rows = space.knob("rows." + stage.name, at_most({1, 2, 3, 4, 5, 6, 8}, height));
+  space.limit("vectors unrolled in a tile of an update", most_unrolled, [](std::int64_t v, std::int64_t r) { return v * r; }, *knobs.vectors, *knobs.rows);
+}
+
+LoopStyle style_at_root(const StageKnobs& knobs, const Stage& stage, const std::vector<std::optional<std::int64_t>>& extents, const Point& p) {
+  LoopStyle style;
+  apply_reductions(style, knobs, p);
+  style.any_loop = true;
+  style.lanes = p[*knobs.lanes];
+  UpdateTile tile{p[*knobs.vectors], p[*knobs.rows], true};
+  for (const Update& update : stage.updates) {
+    std::int64_t factor = style.lanes * tile.vectors;
+    for (const std::string& loop : update_loops(stage, update)) {
+      const auto& extent = extents[static_cast<std::size_t>(std::find(stage.loops.begin(), stage.loops.end(), loop) - stage.loops.begin())];
+      tile.is_exact = tile.is_exact && extent && *extent % factor == 0;
+      factor = factor == tile.rows ? 1 : tile.rows;
+    }
+  }
+  style.tile = tile;
+  return style;
+}
+
+LoopStyle style_in_nest(const StageKnobs& knobs, const Stage& stage, const InNest& place, const Point& p) {
+  LoopStyle style;
+  apply_reductions(style, knobs, p);
+  style.any_loop = true;
+  if (stage.loops.empty()) {
+    style.lanes = place.tile.lanes;  // of partial sums
+    return style;
+  }
+  const auto& along = place.following.along;
+  const auto follower = std::find(along.begin(), along.end(), std::optional(place.tile.vector));
+  if (follower != along.end()) {
+    style.vector = static_cast<std::size_t>(follower - along.begin());
+    style.lanes = place.tile.lanes;
+    const bool is_wide = place.tile.is_full && !(place.slides && place.level == NestLevel::tile) && !stage.name.ends_with(".in()");
+    style.tail = is_wide ? "ShiftInwards" : "GuardWithIf";
+  } else if (!along[0] || place.level == NestLevel::task || style.reduce_vectors > 0) {
+    style.lanes = place.tile.lanes;
+  }
+  // In a tile of fixed size the region of a stage read point by point is the tile; unrolled, its sums can stay in registers.
+  if (place.level != NestLevel::tile || place.slides || !place.following.is_pointwise || !place.tile.is_fixed || !place.tile.is_unrolled) return style;
+  for (std::size_t d = 0; d < stage.loops.size(); ++d) {
+    if (along[d] && (along[d] == place.tile.vector || along[d] == place.tile.across || along[d] == place.tile.third)) style.unrolled.push_back(stage.loops[d]);
+  }
+  return style;
+}
+
+}  // namespace kiln::schedules
