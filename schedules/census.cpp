@@ -242,7 +242,10 @@ void Census::count_below(Group& group) {
   for (std::size_t level = group.levels.size(); level-- > 0;) {
     for (Node& node : group.levels[level].nodes) {
       const auto n = static_cast<std::int32_t>(&node - group.levels[level].nodes.data());
-      for (std::size_t value = 0; value < node.children.size(); ++value) node.below += weight(group, level, n, value);
+      for (std::size_t value = 0; value < node.children.size(); ++value) {
+        node.below += weight(group, level, n, value);
+        node.forms += forms(group, level, n, value);
+      }
     }
   }
 }
@@ -258,15 +261,30 @@ long double Census::weight(const Group& group, std::size_t level, std::int32_t n
   return below(group, level, child) * (here.scale.empty() ? 1 : here.scale[value]);
 }
 
+long double Census::forms(const Group& group, std::size_t level, std::int32_t node, std::size_t value) {
+  const Level& here = group.levels[level];
+  const std::int32_t child = here.nodes[static_cast<std::size_t>(node)].children[value];
+  if (child == kDropped || (!here.scale.empty() && here.scale[value] == 0)) return 0;
+  return level + 1 == group.levels.size() ? 1 : group.levels[level + 1].nodes[static_cast<std::size_t>(child)].forms;
+}
+
 Point::Choice Census::sample(Random& random) const {
   Point::Choice choice(knob_count_, 0);
   for (const Group& group : groups_) {
-    if (!group.only_when) sample_group(group, random, choice);
+    if (!group.only_when) sample_group(group, weight, random, choice);
   }
   return choice;
 }
 
-void Census::sample_group(const Group& group, Random& random, Point::Choice& choice) const {
+Point::Choice Census::sample_by_form(Random& random) const {
+  Point::Choice choice(knob_count_, 0);
+  for (const Group& group : groups_) {
+    if (!group.only_when) sample_group(group, forms, random, choice);
+  }
+  return choice;
+}
+
+void Census::sample_group(const Group& group, Weight weight_of, Random& random, Point::Choice& choice) const {
   std::int32_t node = kFirst;
   for (std::size_t level = 0; level < group.levels.size(); ++level) {
     const Level& at = group.levels[level];
@@ -277,10 +295,11 @@ void Census::sample_group(const Group& group, Random& random, Point::Choice& cho
     } else {
       // Exact while the counts are; beyond 2^63 a draw of 63 bits scaled up, whose bias no sample could show.
       constexpr long double kExact = 9223372036854775808.0L;
-      long double left = here.below < kExact ? static_cast<long double>(random.below(static_cast<std::uint64_t>(here.below)))
-                                             : static_cast<long double>(random.below(std::uint64_t{1} << 63)) / kExact * here.below;
+      const long double all = weight_of == weight ? here.below : here.forms;
+      long double left = all < kExact ? static_cast<long double>(random.below(static_cast<std::uint64_t>(all)))
+                                      : static_cast<long double>(random.below(std::uint64_t{1} << 63)) / kExact * all;
       for (; value < here.children.size(); ++value) {
-        const long double points = weight(group, level, node, value);
+        const long double points = weight_of(group, level, node, value);
         if (points > 0) last = value;
         if (left < points) break;
         left -= points;
@@ -289,7 +308,7 @@ void Census::sample_group(const Group& group, Random& random, Point::Choice& cho
     }
     choice[at.knob] = static_cast<std::uint16_t>(value);
     if (!at.opens.empty()) {
-      for (const std::size_t opened : at.opens[value]) sample_group(groups_[opened], random, choice);
+      for (const std::size_t opened : at.opens[value]) sample_group(groups_[opened], weight, random, choice);
     }
     node = here.children[value];
   }

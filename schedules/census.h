@@ -23,6 +23,7 @@ class Census {
   const std::optional<std::string>& unsatisfiable() const { return unsatisfiable_; }
 
   Point::Choice sample(Random& random) const;
+  Point::Choice sample_by_form(Random& random) const;
   Point::Choice unrank(std::uint64_t rank) const;
   std::uint64_t rank(const Point::Choice& choice) const;
 
@@ -34,6 +35,7 @@ class Census {
   static constexpr std::int32_t kFirst = 0;  // the only node of a group's first level
   struct Node {
     long double below = 0;               // valid ways to bind this level's knob and all later ones of the group, groups put to use included
+    long double forms = 0;               // the same with each group put to use counted as one way
     std::vector<std::int32_t> children;  // one a value: a node of the next level, or kDropped
   };
   struct Level {
@@ -56,7 +58,9 @@ class Census {
   // How many points below the node take this value there.
   static long double weight(const Group& group, std::size_t level, std::int32_t node, std::size_t value);
   static long double below(const Group& group, std::size_t level, std::int32_t child);  // of the next level; 1 behind the last
-  void sample_group(const Group& group, Random& random, Point::Choice& choice) const;
+  static long double forms(const Group& group, std::size_t level, std::int32_t node, std::size_t value);
+  using Weight = long double (*)(const Group& group, std::size_t level, std::int32_t node, std::size_t value);
+  void sample_group(const Group& group, Weight weight_of, Random& random, Point::Choice& choice) const;
   void unrank_group(const Group& group, std::uint64_t rank, Point::Choice& choice) const;
   std::uint64_t rank_group(const Group& group, const Point::Choice& choice) const;
 

@@ -254,6 +254,26 @@ class DirectReads {
   std::map<std::string, std::uint64_t> lets_;
 };
 
+// The dimensions along which an update stores elsewhere than at its loop, a scan or a scatter: they are needed whole, whoever reads how little.
+std::vector<bool> scattered_dimensions(const Stage& stage) {
+  std::vector<bool> scattered(stage.loops.size(), false);
+  for (const Update& update : stage.updates) {
+    for (std::size_t d = 0; d < stage.loops.size(); ++d) {
+      if (update.indices[d]->op != Op::loop || update.indices[d]->name != stage.loops[d]) scattered[d] = true;
+    }
+  }
+  return scattered;
+}
+
+void forget(Following& total, const std::vector<bool>& dimensions) {
+  for (std::size_t d = 0; d < dimensions.size(); ++d) {
+    if (!dimensions[d]) continue;
+    total.touched[d] = 0;
+    total.along[d].reset();
+    total.is_pointwise = false;
+  }
+}
+
 // `near`: how the reader follows the host; `step`: how the stage follows the reader.
 void add_path(Following& total, const Following& step, const Following& near) {
   total.is_pointwise = total.is_pointwise && step.is_pointwise && near.is_pointwise;
@@ -295,6 +315,7 @@ std::map<std::pair<std::size_t, std::size_t>, Following> followings(const Algori
         Following& total = all.try_emplace({s, h}, Following{std::vector<std::uint64_t>(stage.loops.size()),
                                                              std::vector<std::optional<std::size_t>>(stage.loops.size()), true}).first->second;
         add_path(total, *step, h == r ? itself : known->second);
+        forget(total, scattered_dimensions(stage));
       }
     }
   }

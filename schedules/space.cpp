@@ -155,6 +155,11 @@ Point Space::sample(Random& random) const {
   return point(census().sample(random));
 }
 
+Point Space::sample_by_form(Random& random) const {
+  KILN_CHECK(!unsatisfiable(), "a sample of an empty space: " + *unsatisfiable());
+  return point(census().sample_by_form(random));
+}
+
 Point Space::unrank(std::uint64_t rank) const {
   KILN_CHECK(count() && rank < *count(), "space " + name_ + " has no point of rank " + std::to_string(rank));
   return point(census().unrank(rank));

@@ -106,6 +106,10 @@ class Space {
   // Uniform over the valid points. The space must be satisfiable.
   Point sample(Random& random) const;
 
+  // Uniform over the choices that are always of use, then over the knobs that these put to use. Where some choices have many knobs of their own and
+  // others none, a uniform draw would hardly ever meet the others.
+  Point sample_by_form(Random& random) const;
+
   // The points in a fixed order: unrank(0) … unrank(*count() - 1). Only while count() has a value.
   Point unrank(std::uint64_t rank) const;
   std::uint64_t rank(const Point& valid_point) const;

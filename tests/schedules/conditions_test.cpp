@@ -51,7 +51,16 @@ std::set<Point> points_of(const Space& space) {
   return points;
 }
 
-// Knobs in use at one point or the other whose values differ.
+// The choices that are always of use.
+std::string form_of(const Point& point) {
+  std::string form;
+  for (std::size_t k = 0; k < point.knobs().size(); ++k) {
+    if (!point.knobs()[k].only_when && !point.knobs()[k].is_derived()) form += print(point.value(k)) + " ";
+  }
+  return form;
+}
+
+// Knobs in use at one point and the other whose values differ.
 int distance(const Point& a, const Point& b) {
   int different = 0;
   for (std::size_t k = 0; k < a.knobs().size(); ++k) {
@@ -93,6 +102,32 @@ TEST(Conditions, samples_are_uniform_over_all_points) {
   double chi_square = 0;
   for (const auto& [text, times] : seen) chi_square += (times - draws / points) * (times - draws / points) / (draws / points);
   EXPECT_LT(chi_square, points - 1 + 5 * std::sqrt(2 * (points - 1)));
+}
+
+TEST(Conditions, samples_by_form_are_uniform_over_what_is_always_of_use_and_then_over_the_rest) {
+  const Space space = staged();
+  const int draws = 40'000;
+  std::map<std::string, std::map<std::string, int>> seen;  // by the places and the knob apart, then by the tiles
+  Random random(13);
+  for (int i = 0; i < draws; ++i) {
+    const Point point = space.sample_by_form(random);
+    ASSERT_TRUE(space.is_valid(point));
+    ++seen[form_of(point)][print(point)];
+  }
+  std::map<std::string, std::set<std::string>> all;
+  for (const Point& point : points_of(space)) all[form_of(point)].insert(print(point));
+  ASSERT_EQ(seen.size(), all.size());
+  double chi_square = 0;
+  const double each = draws / static_cast<double>(all.size());
+  for (const auto& [form, points] : all) {
+    double here = 0;
+    EXPECT_EQ(seen[form].size(), points.size());
+    for (const auto& [text, times] : seen[form]) here += times;
+    chi_square += (here - each) * (here - each) / each;
+    for (const auto& [text, times] : seen[form]) EXPECT_NEAR(times, here / static_cast<double>(points.size()), 6 * std::sqrt(each)) << text;
+  }
+  const auto forms = static_cast<double>(all.size());
+  EXPECT_LT(chi_square, forms - 1 + 5 * std::sqrt(2 * (forms - 1)));
 }
 
 TEST(Conditions, a_point_prints_what_is_of_use_and_parses_back) {

@@ -27,7 +27,7 @@ std::set<std::string> at_root(const Schedule& schedule, const std::vector<std::s
 std::set<std::set<std::string>> boundaries(const Space& space, const std::vector<std::string>& stages, int draws) {
   std::set<std::set<std::string>> found;
   Random random(7);
-  for (int i = 0; i < draws; ++i) found.insert(at_root(space.schedule(space.sample(random)), stages));
+  for (int i = 0; i < draws; ++i) found.insert(at_root(space.schedule(space.sample_by_form(random)), stages));
   return found;
 }
 
@@ -43,7 +43,7 @@ TEST(Fusion, a_stage_at_root_is_a_nest_of_its_own_that_others_are_computed_in) {
   Random random(9);
   bool found = false;
   for (int i = 0; i < 2000; ++i) {
-    const Schedule schedule = space.schedule(space.sample(random));
+    const Schedule schedule = space.schedule(space.sample_by_form(random));
     for (const Directive& directive : schedule.directives) {
       if (directive.stage == "down" && directive.name == "compute_at") found = found || std::get<std::string>(directive.arguments[0]) == "across";
     }
@@ -85,7 +85,9 @@ TEST(Fusion, a_table_that_every_element_looks_up_is_at_root_or_written_out) {
   const SketchSubject subject = read_subject("equalise()");
   const Space space = space_of(subject);
   for (const KnobDeclaration& knob : space.knobs()) {
-    if (knob.name == "place.table") EXPECT_EQ(knob.values, (std::vector<KnobValue>{std::string("inline"), std::string("root")}));
+    if (knob.name == "place.table") {
+      EXPECT_EQ(knob.values, (std::vector<KnobValue>{std::string("inline"), std::string("root")}));
+    }
     EXPECT_NE(knob.name, "place.histogram") << "its only place is root";
   }
 }

@@ -53,7 +53,7 @@ TEST(SketchLowering, at_most_one_point_in_a_hundred_is_illegal_or_refused_by_hal
     Random random(41);
     int here = 0;
     for (int i = 0; i < draws(); ++i) {
-      const Point point = space.sample(random);
+      const Point point = space.sample_by_form(random);
       const std::string fault = fault_of(subject, legality, space.schedule(point));
       ++tried;
       if (fault.empty()) continue;

@@ -41,7 +41,7 @@ TEST_P(SketchOf, draws_legal_schedules_for_one_element_a_prime_and_a_picture) {
       int illegal_draws = 0;
       std::string first;
       for (int i = 0; i < 200; ++i) {
-        const Schedule schedule = space->schedule(space->sample(random));
+        const Schedule schedule = space->schedule(space->sample_by_form(random));
         EXPECT_EQ(parse_schedule(print(schedule)), schedule);
         const auto illegal = legality.find_illegal(schedule);
         if (illegal && illegal_draws++ == 0) first = illegal->message + "\n" + print(schedule);
@@ -90,7 +90,7 @@ TEST(Sketch, a_pipeline_of_sixty_stages_is_still_counted_and_sampled) {
   EXPECT_GT(space.approximate_count(), 1e4);
   Random random(29);
   for (int i = 0; i < 50; ++i) {
-    const Schedule schedule = space.schedule(space.sample(random));
+    const Schedule schedule = space.schedule(space.sample_by_form(random));
     const auto illegal = find_illegal(schedule, algorithm, &problem);
     EXPECT_FALSE(illegal.has_value()) << illegal->message;
   }
@@ -101,7 +101,7 @@ TEST(Sketch, an_inlined_chain_is_not_written_out_more_than_a_dozen_times) {
   const Space space = sketch(algorithm, problem_of(algorithm, {1000}), device_named("zen4"));
   Random random(31);
   for (int i = 0; i < 200; ++i) {
-    const Point point = space.sample(random);
+    const Point point = space.sample_by_form(random);
     std::int64_t copies = 1, most = 1;
     for (std::size_t k = 0; k < space.knobs().size(); ++k) {  // places are declared from the output's side
       if (!space.knobs()[k].name.starts_with("place.")) continue;
