@@ -234,6 +234,7 @@ Tile tile_of(const Nest& nest, Walk walk, const Point& p) {
   tile.is_full = loops.along.tail != "GuardWithIf";
   tile.is_fixed = tile.is_full && (loops.down.inner.empty() || loops.down.tail != "GuardWithIf");
   tile.is_unrolled = p[nest.knobs.unroll] == 1;
+  tile.vectors = p[nest.knobs.vectors] * p[nest.knobs.rows] * std::max<std::int64_t>(p[nest.knobs.deep], 1);
   return tile;
 }
 

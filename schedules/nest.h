@@ -63,6 +63,7 @@ struct Tile {
   bool is_full = false;                // never narrower than its width: a vector of lanes always fits
   bool is_fixed = false;               // and never lower than its height: its extents are known while compiling
   bool is_unrolled = false;
+  std::int64_t vectors = 1;            // in all its rows and its depth
 };
 Tile tile_of(const Nest& nest, Walk walk, const Point& point);
 

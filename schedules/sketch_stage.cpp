@@ -8,8 +8,8 @@
 namespace kiln::schedules {
 namespace {
 
-// Taps unrolled together: 3x3 and 5x5 filters; a body of more copies compiles for longer than it gains.
-constexpr std::int64_t kMostUnrolledTaps = 32;
+// Taps unrolled together: 3x3 and 5x5 filters. And vectors in a body with taps and steps unrolled: more compile for longer than they gain.
+constexpr std::int64_t kMostUnrolledTaps = 32, kMostInBody = 128;
 
 // The dimension that an update's vectors run along: the innermost that it runs over.
 std::optional<std::size_t> vector_dimension(const Stage& stage) {
@@ -38,12 +38,13 @@ bool has_long_reduction(const Stage& stage) {
   return std::any_of(stage.updates.begin(), stage.updates.end(), [](const Update& update) { return !update.reduction.empty() && !taps_of(update.reduction[0]); });
 }
 
-void apply_reductions(LoopStyle& style, const StageKnobs& knobs, const Point& p) {
+// `vectors`: of the tile that is unrolled inside the reduction.
+void apply_reductions(LoopStyle& style, const StageKnobs& knobs, const Stage& stage, std::int64_t vectors, const Point& p) {
   if (!knobs.along) return;
   style.loop_inside = p[*knobs.along] == "loop";
   style.reduce_vectors = p[*knobs.sums];
   style.steps = p[*knobs.steps];
-  style.unrolls_taps = p[*knobs.taps] == 1;
+  style.unrolls_taps = p[*knobs.taps] == 1 && taps_in(stage) * style.steps * vectors <= kMostInBody;
 }
 
 }  // namespace
@@ -85,10 +86,10 @@ void declare_update_tiles(Space& space, StageKnobs& knobs, const Stage& stage, c
 
 LoopStyle style_at_root(const StageKnobs& knobs, const Stage& stage, const std::vector<std::optional<std::int64_t>>& extents, const Point& p) {
   LoopStyle style;
-  apply_reductions(style, knobs, p);
+  UpdateTile tile{p[*knobs.vectors], p[*knobs.rows], true};
+  apply_reductions(style, knobs, stage, tile.vectors * tile.rows, p);
   style.any_loop = true;
   style.lanes = p[*knobs.lanes];
-  UpdateTile tile{p[*knobs.vectors], p[*knobs.rows], true};
   for (const Update& update : stage.updates) {
     std::int64_t factor = style.lanes * tile.vectors;
     for (const std::string& loop : update_loops(stage, update)) {
@@ -103,7 +104,7 @@ LoopStyle style_at_root(const StageKnobs& knobs, const Stage& stage, const std::
 
 LoopStyle style_in_nest(const StageKnobs& knobs, const Stage& stage, const InNest& place, const Point& p) {
   LoopStyle style;
-  apply_reductions(style, knobs, p);
+  apply_reductions(style, knobs, stage, place.tile.is_unrolled ? place.tile.vectors : 1, p);
   style.any_loop = true;
   if (stage.loops.empty()) {
     style.lanes = place.tile.lanes;  // of partial sums
