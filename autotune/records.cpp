@@ -7,7 +7,7 @@
 
 #include "autotune/measure/statistics.h"
 #include "dsl/error.h"
-#include "dsl/directive.h"
+#include "dsl/legality.h"
 #include "generators/host/host.h"
 
 namespace kiln::autotune {
@@ -38,6 +38,7 @@ std::string effect_word(NumericsEffect effect) {
       return "reorders";
     case NumericsEffect::partial_sums:
       return "partial_sums";
+    case NumericsEffect::any_order:  // no word of its own in the store: what the bits are is as little known as an opaque schedule's
     case NumericsEffect::unknown:
       return "unknown";
   }
@@ -98,21 +99,7 @@ db::RunRow run_row(const RunKey& key, const Conditions& conditions, std::uint64_
   return row;
 }
 
-std::string numerics_class(const Schedule& schedule, const Algorithm& algorithm) {
-  // Pure definitions have no reduction to reorder; what a directive does to an update may reorder it.
-  NumericsEffect strongest = NumericsEffect::none;
-  for (const Directive& directive : schedule.directives) {
-    const DirectiveSpec* spec = find_directive(directive.name);
-    if (spec == nullptr) continue;
-    if (spec->is_opaque) return effect_word(NumericsEffect::unknown);
-    if (directive.update < 0) continue;
-    const Stage* stage = algorithm.find_stage(directive.stage);
-    const bool reduces = stage != nullptr && static_cast<std::size_t>(directive.update) < stage->updates.size() &&
-                         !stage->updates[static_cast<std::size_t>(directive.update)].reduction.empty();
-    if (reduces) strongest = std::max(strongest, spec->numerics);
-  }
-  return effect_word(strongest);
-}
+std::string numerics_class(const Schedule& schedule, const Algorithm& algorithm) { return effect_word(effect_of(schedule, algorithm)); }
 
 db::RejectionRow rejection_row(const generators::Rejection& rejection) {
   return {.reason = std::string(print(rejection.reason)), .asked = rejection.asked, .allowed = rejection.allowed, .text = rejection.text};

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <map>
 
+#include "dsl/condition.h"
 #include "dsl/directive.h"
 #include "dsl/directives/all.h"
 #include "dsl/error.h"
+#include "dsl/loop_nest.h"
 
 namespace kiln {
 namespace {
@@ -34,6 +36,27 @@ class Stages {
     return wrappers_.emplace(reference, wrapper).first->second;
   }
 
+  // Whether what a reference names is there: rfactor makes stages on the way.
+  bool has(const std::string& reference) const {
+    const std::size_t bracket = reference.find(kWrapper);
+    const auto known = [&](const std::string& name) { return pipeline_.stages.contains(name) || pipeline_.stages.contains(name + ".in"); };
+    if (!known(reference.substr(0, bracket))) return false;
+    if (bracket == std::string::npos) return pipeline_.stages.contains(reference);
+    const std::string consumer = reference.substr(bracket + kWrapper.size(), reference.size() - bracket - kWrapper.size() - 1);
+    return consumer.empty() || known(consumer);
+  }
+
+  void add_factored(const std::string& reduced, Halide::Func partial) {
+    const std::string name = factored_name(reduced, [&](const std::string& taken) { return pipeline_.stages.contains(taken); });
+    pipeline_.stages.emplace(name, std::move(partial));
+  }
+
+  // A buffer argument.
+  const Halide::Parameter& argument(const std::string& name) const {
+    const auto input = pipeline_.inputs.find(name);
+    return input == pipeline_.inputs.end() ? pipeline_.outputs.at(name) : input->second;
+  }
+
  private:
   Halide::Func& stage(const std::string& name) {
     const auto found = pipeline_.stages.find(name);
@@ -52,7 +75,9 @@ class Calls {
       : directive_(directive),
         stages_(stages),
         function_(stages.refer(directive.stage)),
-        definition_(directive.update < 0 ? Halide::Stage(function_) : function_.update(directive.update)) {}
+        definition_(definition_at(function_, directive.update)) {
+    if (!directive.condition.empty()) definition_ = definition_.specialize(condition(directive.condition));
+  }
 
   std::size_t count() const { return directive_.arguments.size(); }
   Halide::Func& function() { return function_; }
@@ -104,6 +129,22 @@ class Calls {
     return TailStrategy::Auto;
   }
 
+  Halide::LoopAlignStrategy align(std::size_t i) const {
+    if (i >= count()) return Halide::LoopAlignStrategy::Auto;
+    if (word(i) == "AlignStart") return Halide::LoopAlignStrategy::AlignStart;
+    if (word(i) == "AlignEnd") return Halide::LoopAlignStrategy::AlignEnd;
+    return word(i) == "NoAlign" ? Halide::LoopAlignStrategy::NoAlign : Halide::LoopAlignStrategy::Auto;
+  }
+
+  Halide::PrefetchBoundStrategy fetch_bounds(std::size_t i) const {
+    if (i < count() && word(i) == "Clamp") return Halide::PrefetchBoundStrategy::Clamp;
+    return i < count() && word(i) == "NonFaulting" ? Halide::PrefetchBoundStrategy::NonFaulting : Halide::PrefetchBoundStrategy::GuardWithIf;
+  }
+
+  Halide::Partition policy(std::size_t i) const { return word(i) == "Never" ? Halide::Partition::Never : Halide::Partition::Auto; }
+
+  bool is_true(std::size_t i) const { return word(i) == "true"; }
+
   Halide::MemoryType memory(std::size_t i) const {
     if (word(i) == "Heap") return Halide::MemoryType::Heap;
     if (word(i) == "Stack") return Halide::MemoryType::Stack;
@@ -118,8 +159,58 @@ class Calls {
     return Halide::LoopLevel(host, Halide::VarOrRVar(halide_name(name), reduces));
   }
 
+  // The definition that argument i names: `c`, `c.update(0)`.
+  Halide::Stage definition_of(std::size_t i) {
+    const DefinitionName name = split_definition_name(word(i));
+    return definition_at(stages_.refer(name.stage), name.update);
+  }
+
+  // Argument i is a stage, or an input by its name.
+  void prefetch(std::size_t i, const Halide::VarOrRVar& at, const Halide::VarOrRVar& from, const Halide::Expr& offset, Halide::PrefetchBoundStrategy bounds) {
+    if (stages_.has(word(i))) {
+      definition_.prefetch(stages_.refer(word(i)), at, from, offset, bounds);
+    } else {
+      definition_.prefetch(stages_.argument(word(i)), at, from, offset, bounds);
+    }
+  }
+
+  // Arguments: reduction loops that stay, each followed by its dimension where the partial sums are.
+  void factor() {
+    std::vector<std::pair<Halide::RVar, Halide::Var>> kept;
+    for (std::size_t i = 0; i + 1 < count(); i += 2) kept.emplace_back(Halide::RVar(halide_name(word(i))), variable(i + 1));
+    stages_.add_factored(directive_.stage, definition_.rfactor(kept));
+  }
+
+  void specialize(std::size_t i) { definition_.specialize(condition(word(i))); }
+
  private:
   const std::string& word(std::size_t i) const { return std::get<std::string>(directive_.arguments[i]); }
+
+  static Halide::Stage definition_at(Halide::Func& function, int update) { return update < 0 ? Halide::Stage(function) : function.update(update); }
+
+  Halide::Expr condition(const std::string& text) const {
+    Halide::Expr all;
+    for (const Clause& clause : clauses_of(text)) {
+      const Halide::Parameter& argument = stages_.argument(clause.argument);
+      Halide::Expr extent = Halide::Internal::Variable::make(Halide::Int(32), fmt::format("{}.extent.{}", argument.name(), clause.dimension), argument);
+      if (clause.modulus > 0) extent = extent % static_cast<int>(clause.modulus);
+      const Halide::Expr holds = compared(extent, clause.comparison, static_cast<int>(clause.number));
+      all = all.defined() ? all && holds : holds;
+    }
+    return all;
+  }
+
+  static Halide::Expr compared(const Halide::Expr& extent, Comparison comparison, int number) {
+    switch (comparison) {
+      case Comparison::equal: return extent == number;
+      case Comparison::not_equal: return extent != number;
+      case Comparison::less: return extent < number;
+      case Comparison::at_most: return extent <= number;
+      case Comparison::greater: return extent > number;
+      case Comparison::at_least: return extent >= number;
+    }
+    return {};
+  }
 
   // Halide's own rule for names: a loop that came from others is called `old.new`.
   static bool has_loop(const Halide::Stage& definition, const std::string& name, bool reduces) {
@@ -153,14 +244,20 @@ void apply_one(const Directive& directive, Stages& stages) {
   found->second(calls);
 }
 
-// The wrappers that a directive names.
+// The wrappers that a directive names, unless they are of a stage that rfactor will make.
 void make_wrappers(const Directive& directive, Stages& stages) {
-  stages.refer(directive.stage);
+  const auto make = [&](const std::string& reference) {
+    if (stages.has(reference)) stages.refer(reference);
+  };
+  make(directive.stage);
   const DirectiveSpec* spec = find_directive(directive.name);
   const Signature* signature = spec ? match_signature(*spec, directive.arguments) : nullptr;
   if (!signature) return;
-  for (std::size_t i = 0; i < signature->parameters.size(); ++i)
-    if (signature->parameters[i].kind == ParameterKind::stage) stages.refer(std::get<std::string>(directive.arguments[i]));
+  for (std::size_t i = 0; i < signature->parameters.size(); ++i) {
+    const ParameterKind kind = signature->parameters[i].kind;
+    if (kind == ParameterKind::stage || kind == ParameterKind::definition || kind == ParameterKind::buffer)
+      make(split_definition_name(std::get<std::string>(directive.arguments[i])).stage);
+  }
 }
 
 template <typename Step>

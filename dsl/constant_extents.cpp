@@ -26,7 +26,8 @@ Extent joined_span(const LoopRewrite& split, Extent whole, Extent outer, Extent 
   return whole ? std::min(reach, *whole) : reach;
 }
 
-// How far each of a definition's own loops reaches while only the loops inside place `inside` of its order run.
+}  // namespace
+
 Extents spans_within(const Definition& definition, int inside) {
   Extents spans(definition.variables.size());
   for (int place = 0; place < static_cast<int>(definition.order.size()); ++place) {
@@ -47,6 +48,8 @@ Extents spans_within(const Definition& definition, int inside) {
   }
   return spans;
 }
+
+namespace {
 
 class ExtentReader {
  public:

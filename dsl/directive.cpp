@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "dsl/condition.h"
 #include "dsl/directives/all.h"
 #include "dsl/text_cursor.h"
 
@@ -20,6 +21,7 @@ std::vector<DirectiveSpec> make_table() {
   std::vector<DirectiveSpec> table;
   add(table, directive::Applied{});
   add(table, directive::Alone{});
+  add(table, directive::Refused{});
   std::sort(table.begin(), table.end(), [](const DirectiveSpec& a, const DirectiveSpec& b) { return a.name < b.name; });
   return table;
 }
@@ -28,25 +30,25 @@ bool contains(const std::vector<std::string>& words, std::string_view word) { re
 
 bool fits(ParameterKind kind, const DirectiveArgument& argument) {
   const auto* word = std::get_if<std::string>(&argument);
+  if (const auto* words = words_of(kind)) return word && contains(*words, *word);
   switch (kind) {
     case ParameterKind::number: return word == nullptr;
-    case ParameterKind::tail: return word && contains(tail_strategies(), *word);
-    case ParameterKind::memory: return word && contains(memory_types(), *word);
     case ParameterKind::key_value: return word && word->find('=') != std::string::npos;
-    case ParameterKind::loop:
-    case ParameterKind::new_loop:
+    case ParameterKind::condition: return word && parse_condition(*word).has_value();
     case ParameterKind::stage:
-    case ParameterKind::word: return word && word->find('=') == std::string::npos;
+    case ParameterKind::buffer: return word && word->find('=') == std::string::npos && word->find(".update(") == std::string::npos;
+    default: return word && word->find('=') == std::string::npos;
   }
-  return false;
 }
 
 const Parameter& parameter_at(const Signature& signature, std::size_t i) {
-  return signature.parameters[std::min(i, signature.parameters.size() - 1)];
+  const std::size_t count = signature.parameters.size();
+  return signature.parameters[i < count ? i : count - signature.repeated + (i - count) % signature.repeated];
 }
 
 bool fits_count(const Signature& signature, std::size_t count) {
-  return count == signature.parameters.size() || (signature.is_variadic && count > signature.parameters.size());
+  const std::size_t least = signature.parameters.size();
+  return count == least || (signature.repeated > 0 && count > least && (count - least) % signature.repeated == 0);
 }
 
 // The first argument that does not fit, or the number of arguments.
@@ -85,8 +87,15 @@ std::string_view print(ParameterKind kind) {
     case ParameterKind::new_loop: return "a name for a new loop";
     case ParameterKind::number: return "a number";
     case ParameterKind::stage: return "a stage";
+    case ParameterKind::definition: return "a stage or its update";
+    case ParameterKind::buffer: return "a stage or an input";
+    case ParameterKind::condition: return "a condition";
     case ParameterKind::tail: return "a tail strategy";
     case ParameterKind::memory: return "a memory type";
+    case ParameterKind::align: return "an alignment";
+    case ParameterKind::fetch_bounds: return "a strategy";
+    case ParameterKind::policy: return "a policy";
+    case ParameterKind::truth: return "a truth value";
     case ParameterKind::word: return "a name";
     case ParameterKind::key_value: return "key=value";
   }
@@ -98,6 +107,7 @@ std::string_view print(NumericsEffect effect) {
     case NumericsEffect::none: return "none";
     case NumericsEffect::reorders_reduction: return "reorders_reduction";
     case NumericsEffect::partial_sums: return "partial_sums";
+    case NumericsEffect::any_order: return "any_order";
     case NumericsEffect::unknown: return "unknown";
   }
   return "";
@@ -137,6 +147,22 @@ const std::vector<std::string>& memory_types() {
   return kNames;
 }
 
+const std::vector<std::string>* words_of(ParameterKind kind) {
+  static const std::vector<std::string> kAligns = {"Auto", "NoAlign", "AlignStart", "AlignEnd"};
+  static const std::vector<std::string> kFetchBounds = {"Clamp", "GuardWithIf", "NonFaulting"};
+  static const std::vector<std::string> kPolicies = {"Auto", "Never", "Always"};
+  static const std::vector<std::string> kTruths = {"true", "false"};
+  switch (kind) {
+    case ParameterKind::tail: return &tail_strategies();
+    case ParameterKind::memory: return &memory_types();
+    case ParameterKind::align: return &kAligns;
+    case ParameterKind::fetch_bounds: return &kFetchBounds;
+    case ParameterKind::policy: return &kPolicies;
+    case ParameterKind::truth: return &kTruths;
+    default: return nullptr;
+  }
+}
+
 const Signature* match_signature(const DirectiveSpec& spec, const std::vector<DirectiveArgument>& arguments) {
   for (const Signature& signature : spec.signatures)
     if (fits_count(signature, arguments.size()) && first_misfit(signature, arguments) == arguments.size()) return &signature;
@@ -146,7 +172,7 @@ const Signature* match_signature(const DirectiveSpec& spec, const std::vector<Di
 std::string print(const DirectiveSpec& spec, const Signature& signature) {
   std::vector<std::string_view> names;
   for (const Parameter& parameter : signature.parameters) names.push_back(parameter.name);
-  return fmt::format("{}({}{})", spec.name, names.empty() ? "" : listed(names), signature.is_variadic ? ", …" : "");
+  return fmt::format("{}({}{})", spec.name, names.empty() ? "" : listed(names), signature.repeated > 0 ? ", …" : "");
 }
 
 std::optional<ArgumentMismatch> explain_mismatch(const DirectiveSpec& spec, const std::vector<DirectiveArgument>& arguments) {
@@ -161,8 +187,7 @@ std::optional<ArgumentMismatch> explain_mismatch(const DirectiveSpec& spec, cons
   const std::size_t i = first_misfit(*best, arguments);
   const Parameter& parameter = parameter_at(*best, i);
   std::string text = fmt::format("argument {} of {} is {}, found {}", i + 1, print(spec, *best), print(parameter.kind), shown(arguments[i]));
-  if (parameter.kind == ParameterKind::tail) text += "; they are " + listed(tail_strategies());
-  if (parameter.kind == ParameterKind::memory) text += "; they are " + listed(memory_types());
+  if (const auto* words = words_of(parameter.kind)) text += "; they are " + listed(*words);
   return ArgumentMismatch{static_cast<int>(i), text};
 }
 

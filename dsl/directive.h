@@ -16,12 +16,20 @@ enum class ParameterKind : std::uint8_t {
   new_loop,       // a name for a loop that does not exist yet
   number,
   stage,          // a stage reference: `c`, `B.in()`
-  tail,           // a tail strategy by Halide's name
-  memory,         // a memory type by Halide's name
+  definition,     // a stage or one of its updates: `c`, `c.update(0)`
+  buffer,         // a stage or an input: what a prefetch may ask for
+  condition,      // what a specialization asks: dsl/condition.h
+  tail,           // from here on a word of Halide's: a tail strategy,
+  memory,         // a memory type,
+  align,          // how compute_with aligns loops,
+  fetch_bounds,   // what a prefetch does beyond the buffer's end,
+  policy,         // whether a loop is partitioned,
+  truth,          // true or false
   word,
   key_value,      // `parallelism=2`
 };
 std::string_view print(ParameterKind kind);  // "a loop", "a number": as an error says it
+const std::vector<std::string>* words_of(ParameterKind kind);  // of those kinds that are one word of a list; null for the others
 
 struct Parameter {
   std::string_view name;  // as an error calls it
@@ -31,14 +39,15 @@ struct Parameter {
 // One way to call a directive.
 struct Signature {
   std::vector<Parameter> parameters;
-  bool is_variadic = false;  // the last parameter may be repeated
+  std::size_t repeated = 0;  // so many of the last parameters may come again, any number of times
 };
 
 // What a directive does to the numbers that come out.
 enum class NumericsEffect : std::uint8_t {
   none,                // the same operations in the same order for each element
   reorders_reduction,  // the terms of a reduction are added in another order
-  partial_sums,        // a reduction is kept in several sums that are combined at the end
+  partial_sums,        // a reduction is kept in several sums that are combined at the end, in an order that the schedule fixes
+  any_order,           // threads combine the terms as they come: the bits may differ from call to call
   unknown,             // not ours to say: an opaque schedule
 };
 std::string_view print(NumericsEffect effect);

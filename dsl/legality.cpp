@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "dsl/companions.h"
 #include "dsl/directive.h"
 #include "dsl/error.h"
+#include "dsl/fetches.h"
 #include "dsl/loop_nest.h"
 #include "dsl/placement.h"
 #include "dsl/tails.h"
@@ -35,46 +38,84 @@ class Reader {
 
   // The message without the directive's text.
   std::optional<Illegal> find() {
-    if (auto illegal = make_wrappers()) return illegal;
+    plan_factored();
+    for (std::size_t i = 0; i < schedule_.directives.size(); ++i)
+      if (std::string why = read_names(i); !why.empty()) return Illegal{i, std::move(why)};
     for (std::size_t i = 0; i < schedule_.directives.size(); ++i)
       if (std::string why = rewrite(i); !why.empty()) return Illegal{i, std::move(why)};
     return check_whole();
   }
 
+  NumericsEffect effect() const { return nest_.effect(); }
+
  private:
-  // A wrapper exists for the whole schedule, wherever it is first named: Halide wants them made before anything else.
-  std::optional<Illegal> make_wrappers() {
-    std::string why;
-    for (std::size_t i = 0; i < schedule_.directives.size(); ++i) {
-      const Directive& directive = schedule_.directives[i];
-      if (directive.stage.empty()) return Illegal{i, fmt::format("{} stands alone in a schedule", directive.name)};
-      const int stage = nest_.refer(directive.stage, why);
-      if (stage < 0) return Illegal{i, why};
-      stages_.push_back(stage);
-      const DirectiveSpec* spec = find_directive(directive.name);
-      if (!spec) return Illegal{i, fmt::format("there is no directive '{}'", directive.name)};
-      if (const auto mismatch = explain_mismatch(*spec, directive.arguments)) return Illegal{i, mismatch->text};
-      const Signature& signature = *match_signature(*spec, directive.arguments);
-      for (std::size_t a = 0; a < signature.parameters.size(); ++a)
-        if (signature.parameters[a].kind == ParameterKind::stage && nest_.refer(std::get<std::string>(directive.arguments[a]), why) < 0)
-          return Illegal{i, why};
-      specs_.push_back(spec);
+  // The stages that rfactor will make, by name.
+  void plan_factored() {
+    const auto is_taken = [&](const std::string& name) { return nest_.find(name) >= 0 || planned_.contains(name); };
+    for (std::size_t i = 0; i < schedule_.directives.size(); ++i)
+      if (schedule_.directives[i].name == "rfactor") planned_.emplace(factored_name(schedule_.directives[i].stage, is_taken), i);
+  }
+
+  // The directive that makes the stage that a reference, or the wrapper it names, is about; nothing when the algorithm has it.
+  std::optional<std::size_t> maker_of(const std::string& reference) const {
+    const std::size_t bracket = reference.find(".in(");
+    const auto base = planned_.find(reference.substr(0, bracket));
+    if (base != planned_.end()) return base->second;
+    if (bracket == std::string::npos) return std::nullopt;
+    const auto reader = planned_.find(reference.substr(bracket + 4, reference.size() - bracket - 5));
+    return reader == planned_.end() ? std::nullopt : std::optional(reader->second);
+  }
+
+  // A wrapper exists for the whole schedule, wherever it is first named: Halide wants them made before anything else. What rfactor makes, and its
+  // wrappers, exist from the line of rfactor on.
+  std::string read_names(std::size_t i) {
+    const Directive& directive = schedule_.directives[i];
+    if (directive.stage.empty()) return fmt::format("{} stands alone in a schedule", directive.name);
+    if (std::string why = refer(directive.stage, i, false); !why.empty()) return why;
+    const DirectiveSpec* spec = find_directive(directive.name);
+    if (!spec) return fmt::format("there is no directive '{}'", directive.name);
+    if (const auto mismatch = explain_mismatch(*spec, directive.arguments)) return mismatch->text;
+    specs_.push_back(spec);
+    return read_arguments(i, false);
+  }
+
+  std::string read_arguments(std::size_t i, bool is_due) {
+    const Directive& directive = schedule_.directives[i];
+    const Signature& signature = *match_signature(*specs_[i], directive.arguments);
+    for (std::size_t a = 0; a < signature.parameters.size(); ++a) {
+      const ParameterKind kind = signature.parameters[a].kind;
+      if (kind != ParameterKind::stage && kind != ParameterKind::definition && kind != ParameterKind::buffer) continue;
+      const std::string stage = split_definition_name(std::get<std::string>(directive.arguments[a])).stage;
+      if (kind == ParameterKind::buffer && nest_.find(stage) < 0 && nest_.find(stage + ".in()") >= 0) continue;  // an input
+      if (std::string why = refer(stage, i, is_due); !why.empty()) return why;
     }
-    return std::nullopt;
+    return {};
+  }
+
+  // `is_due`: the directives before it have been read, so that what they make exists.
+  std::string refer(const std::string& reference, std::size_t i, bool is_due) {
+    const auto maker = maker_of(reference);
+    if (maker && !is_due) return {};
+    if (maker && *maker >= i) return fmt::format("'{}' is made by `{}`, which must stand above", reference, print(schedule_.directives[*maker]));
+    std::string why;
+    return nest_.refer(reference, why) < 0 ? why : "";
   }
 
   std::string rewrite(std::size_t i) {
     const Directive& directive = schedule_.directives[i];
+    if (std::string why = refer(directive.stage, i, true); !why.empty()) return why;
+    if (std::string why = read_arguments(i, true); !why.empty()) return why;
+    stages_.push_back(nest_.find(directive.stage));
     StageLoops& stage = nest_.stages()[static_cast<std::size_t>(stages_[i])];
-    const auto updates = static_cast<int>(stage.definitions.size()) - 1;
     if (specs_[i]->is_pure_only && directive.update >= 0)
       return fmt::format("{0} belongs to the whole stage, not to an update: write {1}.{0}(…)", directive.name, stage.name);
-    if (directive.update >= updates) {
-      if (updates == 0) return fmt::format("{} has no updates", stage.name);
-      return fmt::format("{} has {} update{}: update(0){}", stage.name, updates, updates == 1 ? "" : "s",
-                         updates == 1 ? "" : fmt::format(" to update({})", updates - 1));
-    }
-    Subject subject{directive, i, nest_, stage, stage.definitions[static_cast<std::size_t>(directive.update + 1)]};
+    if (specs_[i]->is_pure_only && !directive.condition.empty())
+      return fmt::format("{0} belongs to the whole stage, not to a specialization: write {1}.{0}(…)", directive.name, stage.name);
+    if (directive.update >= stage.updates()) return no_such_update(stage);
+    Definition* definition = stage.find(directive.update, directive.condition);
+    if (definition == nullptr)
+      return fmt::format("{} has no specialization for {} yet; write specialize({}) first", stage.name, directive.condition, directive.condition);
+    Subject subject{directive, i, nest_, stage, *definition};
     return specs_[i]->rewrite(subject);
   }
 
@@ -92,6 +133,8 @@ class Reader {
       }
     }
     first.offer(find_overrun(nest_));
+    first.offer(find_misfetched(nest_));
+    first.offer(find_unfit_companion(nest_));
     return first.take();
   }
 
@@ -195,8 +238,9 @@ class Reader {
 
   const Schedule& schedule_;
   LoopNest nest_;
-  std::vector<int> stages_;
-  std::vector<const DirectiveSpec*> specs_;
+  std::map<std::string, std::size_t> planned_;  // stages that rfactor makes -> the directive
+  std::vector<int> stages_;                     // by directive
+  std::vector<const DirectiveSpec*> specs_;     // by directive
   std::vector<bool> is_fixed_;  // by stage: its constants are set
 };
 
@@ -233,6 +277,14 @@ void require_legal(const Schedule& schedule, const Algorithm& algorithm, const P
 
 Legality::Legality(const Algorithm& algorithm, const Problem* problem)
     : facts_(std::make_shared<const AlgorithmFacts>(facts_of(algorithm, problem))) {}
+
+NumericsEffect effect_of(const Schedule& schedule, const Algorithm& algorithm) {
+  if (schedule.is_opaque()) return NumericsEffect::unknown;
+  const AlgorithmFacts facts = facts_of(algorithm, nullptr);
+  Reader reader(facts, schedule);
+  reader.find();
+  return reader.effect();
+}
 
 std::optional<Illegal> Legality::find_illegal(const Schedule& schedule) const { return find(schedule, *facts_); }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "dsl/algorithm.h"
+#include "dsl/directive.h"
 #include "dsl/problem.h"
 #include "dsl/schedule.h"
 
@@ -21,6 +22,9 @@ std::optional<Illegal> find_illegal(const Schedule& schedule, const Algorithm& a
 
 // Throws ScheduleError with the message of find_illegal.
 void require_legal(const Schedule& schedule, const Algorithm& algorithm, const Problem* problem);
+
+// The strongest thing that a legal schedule does to the float sums of the algorithm. any_order: the bits may differ from call to call.
+NumericsEffect effect_of(const Schedule& schedule, const Algorithm& algorithm);
 
 struct AlgorithmFacts;
 

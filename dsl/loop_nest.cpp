@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "dsl/directive.h"
 #include "dsl/error.h"
@@ -13,22 +14,22 @@ namespace {
 
 constexpr std::string_view kInputSuffix = ".in";
 
-Definition first_loops(const DefinitionFacts& facts) {
-  Definition definition;
-  definition.facts = &facts;
-  for (std::size_t i = 0; i < facts.loops.size(); ++i) {
-    const LoopFacts& loop = facts.loops[i];
-    definition.variables.push_back({loop.name, LoopKind::serial, loop.is_reduction, loop.is_ordered, std::uint64_t{1} << (i % 64), loop.constant,
-                                    kNoDirective});
-    definition.order.push_back(static_cast<int>(i));
-  }
-  for (const Use& use : facts.uses) definition.producers.push_back(use.producer);
-  return definition;
-}
-
 // An input's wrapper `A.in` is referred to as `A.in()`.
 std::string reference_to(const std::string& stage) {
   return std::string_view(stage).ends_with(kInputSuffix) ? stage + "()" : stage;
+}
+
+// A stage without its directives.
+StageLoops first_stage(std::string name, const StageFacts& facts) {
+  StageLoops stage;
+  stage.name = std::move(name);
+  stage.facts = &facts;
+  const std::size_t rank = facts.stage->loops.size();
+  stage.folds.resize(rank);
+  stage.bounds.resize(rank);
+  stage.is_aligned.resize(rank);
+  if (facts.is_output) stage.compute.kind = Level::Kind::root;
+  return stage;
 }
 
 DefinitionFacts copy_of(const StageLoops& wrapped, int index) {
@@ -47,7 +48,36 @@ DefinitionFacts copy_of(const StageLoops& wrapped, int index) {
   return facts;
 }
 
+void visit_producers_first(const std::deque<StageLoops>& stages, int stage, std::vector<bool>& seen, std::vector<int>& order) {
+  if (seen[static_cast<std::size_t>(stage)]) return;
+  seen[static_cast<std::size_t>(stage)] = true;
+  for (const Definition& definition : stages[static_cast<std::size_t>(stage)].definitions)
+    for (const int producer : definition.producers) visit_producers_first(stages, producer, seen, order);
+  order.push_back(stage);
+}
+
 }  // namespace
+
+Definition first_loops(const DefinitionFacts& facts, int update) {
+  Definition definition;
+  definition.facts = &facts;
+  definition.update = update;
+  for (std::size_t i = 0; i < facts.loops.size(); ++i) {
+    const LoopFacts& loop = facts.loops[i];
+    definition.variables.push_back({.name = loop.name, .is_reduction = loop.is_reduction, .is_ordered = loop.is_ordered,
+                                    .roots = std::uint64_t{1} << (i % 64), .constant = loop.constant});
+    definition.order.push_back(static_cast<int>(i));
+  }
+  for (const Use& use : facts.uses) definition.producers.push_back(use.producer);
+  return definition;
+}
+
+std::string factored_name(const std::string& reduced, const std::function<bool(const std::string&)>& is_taken) {
+  const std::string base = reduced.substr(0, reduced.find('#')) + "_intm";
+  if (!is_taken(base)) return base;
+  for (int n = 2;; ++n)
+    if (std::string name = fmt::format("{}#{}", base, n); !is_taken(name)) return name;
+}
 
 std::string_view print(LoopKind kind) {
   switch (kind) {
@@ -82,16 +112,22 @@ int StageLoops::dimension(std::string_view loop) const {
   return found == loops().end() ? -1 : static_cast<int>(found - loops().begin());
 }
 
+int StageLoops::updates() const { return wraps >= 0 ? 0 : static_cast<int>(facts->definitions.size()) - 1; }
+
+const Definition* StageLoops::find(int update, const std::string& condition) const {
+  for (const Definition& definition : definitions)
+    if (definition.update == update && definition.condition == condition) return &definition;
+  return nullptr;
+}
+
+Definition* StageLoops::find(int update, const std::string& condition) {
+  return const_cast<Definition*>(std::as_const(*this).find(update, condition));
+}
+
 LoopNest::LoopNest(const AlgorithmFacts& facts) : facts_(facts) {
-  stages_.reserve(facts.stages.size() + 4);
   for (const StageFacts& known : facts.stages) {
-    StageLoops stage;
-    stage.name = reference_to(known.stage->name);
-    stage.facts = &known;
-    for (const DefinitionFacts& definition : known.definitions) stage.definitions.push_back(first_loops(definition));
-    stage.bounds.resize(known.stage->loops.size());
-    stage.is_aligned.resize(known.stage->loops.size());
-    if (known.is_output) stage.compute.kind = Level::Kind::root;
+    StageLoops stage = first_stage(reference_to(known.stage->name), known);
+    for (std::size_t d = 0; d < known.definitions.size(); ++d) stage.definitions.push_back(first_loops(known.definitions[d], static_cast<int>(d) - 1));
     stages_.push_back(std::move(stage));
   }
 }
@@ -164,31 +200,59 @@ int LoopNest::make_wrapper(const std::string& reference, int wrapped, int consum
                                          listed(readers));
     return -1;
   }
-  wrapper_facts_.push_back(copy_of(stages_[static_cast<std::size_t>(wrapped)], wrapped));
-  StageLoops wrapper;
-  wrapper.name = reference;
-  wrapper.facts = stages_[static_cast<std::size_t>(wrapped)].facts;
+  made_facts_.push_back(copy_of(stages_[static_cast<std::size_t>(wrapped)], wrapped));
+  StageLoops wrapper = first_stage(reference, *stages_[static_cast<std::size_t>(wrapped)].facts);
   wrapper.wraps = wrapped;
-  wrapper.definitions.push_back(first_loops(wrapper_facts_.back()));
-  wrapper.bounds.resize(wrapper.loops().size());
-  wrapper.is_aligned.resize(wrapper.loops().size());
+  wrapper.compute = {};
+  wrapper.definitions.push_back(first_loops(made_facts_.back(), -1));
   stages_.push_back(std::move(wrapper));
   return index;
 }
 
+const DefinitionFacts& LoopNest::keep(DefinitionFacts facts) {
+  made_facts_.push_back(std::move(facts));
+  return made_facts_.back();
+}
+
+StageLoops& LoopNest::add_factored(const StageLoops& reduced, StageFacts facts) {
+  const std::string name = factored_name(reduced.name, [&](const std::string& taken) { return find(taken) >= 0; });
+  Stage stage;
+  stage.name = name;
+  stage.types = facts.stage->types;
+  for (const LoopFacts& loop : facts.definitions.front().loops) stage.loops.push_back(loop.name);
+  factored_stages_.push_back(std::move(stage));
+  facts.stage = &factored_stages_.back();
+  factored_facts_.push_back(std::move(facts));
+  stages_.push_back(first_stage(name, factored_facts_.back()));
+  return stages_.back();
+}
+
 std::vector<int> LoopNest::consumers_first() const {
   std::vector<int> order;
-  const int own = static_cast<int>(facts_.stages.size());
-  for (int i = own - 1; i >= 0; --i) {
-    for (int w = own; w < static_cast<int>(stages_.size()); ++w)
-      if (stages_[static_cast<std::size_t>(w)].wraps == i) order.push_back(w);
-    order.push_back(i);
-  }
+  std::vector<bool> seen(stages_.size(), false);
+  for (int i = 0; i < static_cast<int>(stages_.size()); ++i) visit_producers_first(stages_, i, seen, order);
+  std::reverse(order.begin(), order.end());
   return order;
 }
 
-std::string Subject::definition_name() const {
-  return directive.update < 0 ? stage.name : fmt::format("update({}) of {}", directive.update, stage.name);
+std::string no_such_update(const StageLoops& stage) {
+  const int updates = stage.updates();
+  if (updates == 0) return fmt::format("{} has no updates", stage.name);
+  return fmt::format("{} has {} update{}: update(0){}", stage.name, updates, updates == 1 ? "" : "s",
+                     updates == 1 ? "" : fmt::format(" to update({})", updates - 1));
+}
+
+DefinitionName split_definition_name(const std::string& word) {
+  constexpr std::string_view kUpdate = ".update(";
+  const std::size_t at = word.find(kUpdate);
+  if (at == std::string::npos) return {word, -1};
+  const auto update = parse_integer(std::string_view(word).substr(at + kUpdate.size(), word.size() - at - kUpdate.size() - 1));
+  KILN_CHECK(update.has_value(), "'" + word + "' names no definition");
+  return {word.substr(0, at), static_cast<int>(*update)};
+}
+
+std::string name_of(const StageLoops& stage, const Definition& definition) {
+  return definition.update < 0 ? stage.name : fmt::format("update({}) of {}", definition.update, stage.name);
 }
 
 }  // namespace kiln

@@ -1,14 +1,17 @@
 // The loops of every stage while a schedule is read, directive by directive: what legality checks against and rewrites. No Halide here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "dsl/directive.h"
 #include "dsl/schedule.h"
 #include "dsl/stage_facts.h"
 
@@ -44,6 +47,7 @@ struct LoopVariable {
   std::uint64_t roots = 0;               // which of the definition's own loops it stems from, one bit each
   std::optional<std::int64_t> constant;  // iterations, when known while compiling
   std::size_t marked_by = kNoDirective;  // the directive that gave its kind
+  bool has_policy = false;               // said whether it is partitioned
 };
 
 struct LoopRewrite {
@@ -55,14 +59,35 @@ struct LoopRewrite {
   std::size_t directive = kNoDirective;
 };
 
+// What `prefetch` asked for. Loops by name, as Halide finds them when all is said.
+struct Fetch {
+  int stage = -1;           // whose storage, or the input's stage `A.in()` when the input itself is meant
+  bool is_input = false;
+  std::string at, from;
+  std::size_t directive = kNoDirective;
+};
+
+// What `compute_with` asked for.
+struct Companion {
+  int stage = -1;           // -1: nothing was asked
+  int update = -1;
+  std::string loop;
+  std::size_t directive = kNoDirective;
+};
+
 struct Definition {
   const DefinitionFacts* facts = nullptr;
+  int update = -1;                       // -1: the pure one
+  std::string condition;                 // of a specialization; empty: the definition itself
   std::vector<int> producers;            // by facts->uses: the stage of LoopNest that the use now reads
   std::vector<LoopVariable> variables;   // the first are facts->loops
   std::vector<int> order;                // those that are loops now, innermost first
   std::vector<LoopRewrite> rewrites;
+  std::vector<Fetch> fetches;
+  Companion companion;
   bool is_atomic = false;
 
+  const LoopVariable& loop(int variable) const { return variables[static_cast<std::size_t>(variable)]; }
   int find(std::string_view name) const;      // a variable that is a loop now, or -1
   int place(int variable) const;              // in order; -1 when it is no loop any more
 };
@@ -75,19 +100,30 @@ struct Level {
   std::size_t directive = kNoDirective;  // who said so; kNoDirective: the default
 };
 
+// A dimension whose storage `fold_storage` makes a ring.
+struct Fold {
+  std::int64_t factor = 0;               // 0: it does not
+  bool forward = true;
+  std::size_t directive = kNoDirective;
+};
+
 struct StageLoops {
   std::string name;                      // as a directive refers to it: `c`, `B.in()`, `f.in(g)`
   const StageFacts* facts = nullptr;     // a wrapper's are those of what it wraps, but for its definition
   int wraps = -1;                        // the stage that a wrapper copies
-  std::vector<Definition> definitions;
-  Level compute, store;
+  std::deque<Definition> definitions;    // the pure one, the updates, then specializations of either, as they are said
+  Level compute, store, hoist;
+  std::vector<Fold> folds;               // by dimension
   std::vector<std::optional<std::int64_t>> bounds;  // by dimension: the extent that `bound` fixed
   std::vector<bool> is_aligned;                     // by dimension: align_bounds moves where it starts and ends
 
   // Stored further out than computed: each iteration computes only what earlier ones did not, so its extents are not fixed.
   bool slides() const { return store.directive != kNoDirective && (store.kind != compute.kind || store.stage != compute.stage || store.loop != compute.loop); }
   bool is_output() const { return wraps < 0 && facts->is_output; }
-  bool is_inlined() const { return compute.kind == Level::Kind::inlined && definitions.size() == 1 && !is_output(); }
+  int updates() const;                   // how many
+  const Definition* find(int update, const std::string& condition) const;  // null when there is no such one
+  Definition* find(int update, const std::string& condition);
+  bool is_inlined() const { return compute.kind == Level::Kind::inlined && updates() == 0 && !is_output(); }
   const std::vector<std::string>& loops() const { return facts->stage->loops; }
   int dimension(std::string_view loop) const;  // -1 when it is no dimension of the stage
 };
@@ -102,19 +138,45 @@ class LoopNest {
   int refer(const std::string& reference, std::string& why_not);
   int find(const std::string& reference) const;  // among those that exist
 
+  // The stage that holds the partial sums of `reduced` beside it: rfactor makes it, under the name that factored_name gives it.
+  StageLoops& add_factored(const StageLoops& reduced, StageFacts facts);
+  const DefinitionFacts& keep(DefinitionFacts facts);  // as long as the nest
+
+  void note(NumericsEffect effect) { effect_ = std::max(effect_, effect); }
+  NumericsEffect effect() const { return effect_; }  // the strongest that was noted
+
   const AlgorithmFacts& facts() const { return facts_; }
-  std::vector<StageLoops>& stages() { return stages_; }
-  const std::vector<StageLoops>& stages() const { return stages_; }
+  std::deque<StageLoops>& stages() { return stages_; }              // a stage stays where it is when others are added
+  const std::deque<StageLoops>& stages() const { return stages_; }
+  const StageLoops& stage(int index) const { return stages_[static_cast<std::size_t>(index)]; }
   std::vector<int> consumers_first() const;  // every stage after all that read it
+  std::string stage_names() const;
 
  private:
   int make_wrapper(const std::string& reference, int wrapped, int consumer, std::string& why_not);
-  std::string stage_names() const;
 
   const AlgorithmFacts& facts_;
-  std::vector<StageLoops> stages_;
-  std::deque<DefinitionFacts> wrapper_facts_;
+  std::deque<StageLoops> stages_;
+  NumericsEffect effect_ = NumericsEffect::none;
+  std::deque<DefinitionFacts> made_facts_;  // of wrappers and of what rfactor leaves
+  std::deque<Stage> factored_stages_;
+  std::deque<StageFacts> factored_facts_;
 };
+
+Definition first_loops(const DefinitionFacts& facts, int update);  // as they are before any directive
+std::string name_of(const StageLoops& stage, const Definition& definition);  // "c", "update(0) of c"
+
+std::string no_such_update(const StageLoops& stage);  // "c has 1 update: update(0)"
+
+// `c` and `c.update(0)` as an argument.
+struct DefinitionName {
+  std::string stage;
+  int update = -1;
+};
+DefinitionName split_definition_name(const std::string& word);
+
+// What the stage that rfactor makes of `reduced` is called: `c_intm`, of a second one `c_intm#2`.
+std::string factored_name(const std::string& reduced, const std::function<bool(const std::string&)>& is_taken);
 
 // One directive at work: what its rule sees and may change.
 struct Subject {
@@ -128,7 +190,7 @@ struct Subject {
   const std::string& word(std::size_t i) const { return std::get<std::string>(directive.arguments[i]); }
   std::int64_t number(std::size_t i) const { return std::get<std::int64_t>(directive.arguments[i]); }
   Tail tail(std::size_t i) const { return i < count() ? tail_of(word(i)) : Tail::automatic; }
-  std::string definition_name() const;   // "c", "update(0) of c"
+  std::string definition_name() const { return name_of(stage, definition); }
 };
 
 // The rules that several directives share. Each returns why not, or an empty text after it has rewritten the loops.
@@ -138,16 +200,19 @@ std::string no_such_loop(const Subject& subject, const std::string& name);
 int find_dimension(const Subject& subject, const std::string& name, std::string& why_not);
 // Fixes the extent of an output's dimension, to what the problem says.
 std::string bound_dimension(Subject& subject, const std::string& dimension, std::int64_t min, std::int64_t extent);
-// compute_root, compute_at, compute_inline; store_root, store_at: `at` takes the stage and loop from the first two arguments. Whether the loop
+// compute_root, compute_at, compute_inline; store_root, store_at; hoist_storage_root, hoist_storage: `at` takes the stage and loop from the first two arguments. Whether the loop
 // encloses all that reads the stage is known when all directives are read (dsl/placement).
 std::string set_compute_level(Subject& subject, Level::Kind kind);
 std::string set_store_level(Subject& subject, Level::Kind kind);
+std::string set_hoist_level(Subject& subject, Level::Kind kind);
 std::string split_loop(Subject& subject, const std::string& loop, const std::string& outer, const std::string& inner, std::int64_t factor,
                        Tail tail);
 std::string fuse_loops(Subject& subject, const std::string& inner, const std::string& outer, const std::string& fused);
 std::string reorder_loops(Subject& subject, const std::vector<std::string>& innermost_first);
 std::string rename_loop(Subject& subject, const std::string& loop, const std::string& name);
 std::string mark_loop(Subject& subject, const std::string& loop, LoopKind kind);
+// rfactor: the update keeps the reduction loops that are named, at first each one's partial sums are left to a new stage.
+std::string factor_reduction(Subject& subject);
 // vectorize, unroll and parallel with a factor: split, then mark the inner loop (the outer one for parallel).
 std::string split_and_mark(Subject& subject, const std::string& loop, std::int64_t factor, Tail tail, LoopKind kind);
 

@@ -6,6 +6,7 @@
 
 #include "dsl/directive.h"
 #include "dsl/loop_nest.h"
+#include "dsl/numerics.h"
 #include "dsl/text_cursor.h"
 
 namespace kiln {
@@ -136,9 +137,8 @@ std::string refuse_tail(const Subject& subject, int id, Tail tail) {
 std::int64_t rounded_up_quotient(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Vectorising or parallelising iterations that depend on each other.
-std::string refuse_reduction(const Subject& subject, const LoopVariable& loop, const std::string& name, LoopKind kind) {
+std::string refuse_reduction(Subject& subject, const LoopVariable& loop, const std::string& name, LoopKind kind) {
   if (!loop.is_ordered || kind == LoopKind::unrolled || kind == LoopKind::serial) return {};
-  const Contract contract = subject.nest.facts().algorithm->contract;
   if (!subject.definition.facts->is_associative)
     return fmt::format("'{}' is a reduction loop whose steps depend on each other, and {} is no sum, product, min, max, and/or of terms that may be "
                        "regrouped; only a pure loop can be {}",
@@ -146,13 +146,12 @@ std::string refuse_reduction(const Subject& subject, const LoopVariable& loop, c
   if (!subject.definition.is_atomic)
     return fmt::format("'{}' is a reduction loop; write {}.update({}).atomic() before it is {}", name, subject.stage.name, subject.directive.update,
                        print(kind));
-  if (subject.stage.facts->is_float && contract == Contract::strict)
-    return fmt::format("it keeps several partial sums of '{}', and the contract of {} is strict: the same bits under every schedule", name,
-                       subject.nest.facts().algorithm->generator);
-  if (kind == LoopKind::parallel && subject.stage.facts->is_float && contract == Contract::fixed_tree)
-    return fmt::format("threads would add the terms of '{}' in any order, and the contract of {} is fixed_tree: an order fixed by the schedule",
-                       name, subject.nest.facts().algorithm->generator);
-  return {};
+  const bool is_strict = most_allowed(subject.nest.facts().algorithm->contract) == NumericsEffect::none;
+  const std::string only_pure = fmt::format("only pure loops may be {}", print(kind));
+  if (kind == LoopKind::vectorized)
+    return claim_effect(subject, NumericsEffect::partial_sums, fmt::format("it keeps several partial sums of '{}'", name), only_pure);
+  return claim_effect(subject, NumericsEffect::any_order, fmt::format("threads would add the terms of '{}' in any order", name),
+                      is_strict ? only_pure : "rfactor a part of the loop and make that parallel");
 }
 
 std::string refuse_width(const Subject& subject, const LoopVariable& loop, LoopKind kind) {
@@ -256,6 +255,14 @@ std::string set_compute_level(Subject& subject, Level::Kind kind) {
   return kind == Level::Kind::at ? set_place(subject, stage.compute, "computed") : std::string();
 }
 
+std::string set_hoist_level(Subject& subject, Level::Kind kind) {
+  StageLoops& stage = subject.stage;
+  if (stage.is_output()) return fmt::format("{} is an output: the caller allocates it", stage.name);
+  if (stage.hoist.directive != kNoDirective) return fmt::format("it is said already where the memory of {} is taken; say it once", stage.name);
+  stage.hoist = {kind, -1, {}, subject.index};
+  return kind == Level::Kind::at ? set_place(subject, stage.hoist, "allocated") : std::string();
+}
+
 std::string set_store_level(Subject& subject, Level::Kind kind) {
   StageLoops& stage = subject.stage;
   if (stage.is_output()) return fmt::format("{} is an output: the caller allocates it", stage.name);
@@ -345,10 +352,11 @@ std::string reorder_loops(Subject& subject, const std::vector<std::string>& inne
         return fmt::format("'{}' and '{}' are reduction loops whose steps depend on each other, and {} is no sum, product, min, max, and/or of terms "
                            "that may be reordered; keep '{}' inside '{}'",
                            innermost_first[i], innermost_first[j], subject.definition_name(), innermost_first[j], innermost_first[i]);
-      if (subject.stage.facts->is_float && !facts.is_constant && subject.nest.facts().algorithm->contract == Contract::strict)
-        return fmt::format("it adds the terms over '{}' and '{}' in another order, and the contract of {} is strict: the same bits under every "
-                           "schedule",
-                           innermost_first[i], innermost_first[j], subject.nest.facts().algorithm->generator);
+      if (facts.is_constant) continue;
+      std::string why = claim_effect(subject, NumericsEffect::reorders_reduction,
+                                     fmt::format("it adds the terms over '{}' and '{}' in another order", innermost_first[i], innermost_first[j]),
+                                     fmt::format("keep '{}' inside '{}'", innermost_first[j], innermost_first[i]));
+      if (!why.empty()) return why;
     }
   }
   std::sort(places.begin(), places.end());

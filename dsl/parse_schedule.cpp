@@ -1,6 +1,9 @@
 // Text to Schedule: one directive chain a line, with the position of whatever cannot be read.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "dsl/condition.h"
 #include "dsl/directive.h"
 #include "dsl/error.h"
 #include "dsl/schedule.h"
@@ -58,8 +61,7 @@ class Parser {
   // A line that begins with '.' goes on with the chain above.
   void read_continuation(const TextCursor& start) {
     if (schedule_.directives.empty() || schedule_.is_opaque()) fail(start, "a line that begins with '.' continues a chain, but there is none above");
-    const std::string stage = schedule_.directives.back().stage;
-    read_calls(stage, schedule_.directives.back().update);
+    read_calls();
   }
 
   void read_chain(const TextCursor& start, std::string word) {
@@ -76,7 +78,8 @@ class Parser {
       }
     }
     if (cursor_.peek() != '.') fail(cursor_, fmt::format("expected '.' and a directive after '{}', found {}", stage, cursor_.found()));
-    read_calls(stage, update);
+    said_of_ = {stage, update, {}, {}, {}};
+    read_calls();
   }
 
   int read_update_index() {
@@ -91,7 +94,7 @@ class Parser {
     return static_cast<int>(*index);
   }
 
-  void read_calls(const std::string& stage, int update) {
+  void read_calls() {
     while (cursor_.take('.')) {
       cursor_.skip_spaces();
       const TextCursor start = cursor_;
@@ -100,14 +103,35 @@ class Parser {
       if (name == "update") fail(start, "update(n) stands directly after the stage, before any directive");
       if (name == "in") fail(start, "in() stands directly after the stage, before update(n) and any directive");
       const DirectiveSpec& spec = known_directive(start, name);
-      if (spec.is_opaque) fail(start, fmt::format("{} belongs to no stage and stands alone in a schedule", name));
-      if (spec.is_pure_only && update >= 0)
-        fail(start, fmt::format("{0} belongs to the whole stage, not to an update: write {1}.{0}(…)", name, stage));
-      schedule_.directives.push_back({stage, update, name, read_arguments(start, spec)});
+      refuse_place(start, spec);
+      Directive directive = said_of_;
+      directive.name = name;
+      directive.arguments = read_arguments(start, spec);
+      append(std::move(directive));
       const TextCursor after = cursor_;
       cursor_.skip_spaces();
       if (cursor_.peek() != '.') cursor_ = after;
     }
+  }
+
+  // Where a directive may not be said at all.
+  void refuse_place(const TextCursor& start, const DirectiveSpec& spec) const {
+    if (spec.is_opaque) fail(start, fmt::format("{} belongs to no stage and stands alone in a schedule", spec.name));
+    if (spec.name == "specialize" && !said_of_.condition.empty())
+      fail(start, "a specialization cannot be specialized again; write one condition, joined by &&");
+    if (!spec.is_pure_only) return;
+    if (!said_of_.condition.empty())
+      fail(start, fmt::format("{0} belongs to the whole stage, not to a specialization: write {1}.{0}(…)", spec.name, said_of_.stage));
+    if (said_of_.update >= 0)
+      fail(start, fmt::format("{0} belongs to the whole stage, not to an update: write {1}.{0}(…)", spec.name, said_of_.stage));
+  }
+
+  // `specialize` of a condition that the definition has already goes on with that specialization.
+  void append(Directive directive) {
+    const bool specializes = directive.name == "specialize";
+    if (specializes) said_of_.condition = std::get<std::string>(directive.arguments.front());
+    const auto& said = schedule_.directives;
+    if (!specializes || std::find(said.begin(), said.end(), directive) == said.end()) schedule_.directives.push_back(std::move(directive));
   }
 
   void read_stageless(const TextCursor& start, const std::string& name) {
@@ -133,7 +157,7 @@ class Parser {
     cursor_.skip_spaces();
     while (!cursor_.take(')')) {
       positions.push_back(cursor_);
-      arguments.push_back(read_argument());
+      arguments.push_back(takes_condition(spec, arguments.size()) ? read_condition_argument() : read_argument());
       cursor_.skip_spaces();
       if (cursor_.take(',')) {
         cursor_.skip_spaces();
@@ -145,6 +169,18 @@ class Parser {
     if (const auto mismatch = explain_mismatch(spec, arguments))
       fail(mismatch->argument < 0 ? start : positions[static_cast<std::size_t>(mismatch->argument)], mismatch->text);
     return arguments;
+  }
+
+  static bool takes_condition(const DirectiveSpec& spec, std::size_t argument) {
+    const std::vector<Parameter>& parameters = spec.signatures.front().parameters;
+    return argument < parameters.size() && parameters[argument].kind == ParameterKind::condition;
+  }
+
+  DirectiveArgument read_condition_argument() {
+    std::string expected;
+    const auto condition = read_condition(cursor_, expected);
+    if (!condition) fail(cursor_, fmt::format("expected {}, found {}", expected, cursor_.found()));
+    return print(*condition);
   }
 
   DirectiveArgument read_argument() {
@@ -159,7 +195,9 @@ class Parser {
     }
     std::string word = read_name("a loop, a stage or a number");
     // Halide's C++ spelling of its enumerations is read too.
-    if ((word == "TailStrategy" || word == "MemoryType") && cursor_.peek() == ':' && cursor_.peek_second() == ':') {
+    const bool is_enumeration =
+        word == "TailStrategy" || word == "MemoryType" || word == "LoopAlignStrategy" || word == "PrefetchBoundStrategy" || word == "Partition";
+    if (is_enumeration && cursor_.peek() == ':' && cursor_.peek_second() == ':') {
       cursor_.next();
       cursor_.next();
       return read_name("its value");
@@ -172,7 +210,7 @@ class Parser {
     return read_argument_word(std::move(word));
   }
 
-  // `r.x`, `c`, `blur#2`, `B.in()`, `f.in(g)`.
+  // `r.x`, `c`, `c.update(0)`, `blur#2`, `B.in()`, `f.in(g)`.
   std::string read_argument_word(std::string word) {
     while (cursor_.peek() == '.' && is_word_start(cursor_.peek_second())) {
       const TextCursor before = cursor_;
@@ -180,8 +218,10 @@ class Parser {
       const std::string part = cursor_.take_while(is_word_part);
       if (part == "in" && cursor_.peek() == '(') {
         cursor_ = before;
-        return read_wrapper(std::move(word));
+        word = read_wrapper(std::move(word));
+        continue;
       }
+      if (part == "update" && cursor_.peek() == '(') return fmt::format("{}.update({})", word, read_update_index());
       word += "." + part;
     }
     return word;
@@ -216,6 +256,7 @@ class Parser {
 
   TextCursor cursor_;
   Schedule schedule_;
+  Directive said_of_;  // stage, update and condition of the chain being read
 };
 
 }  // namespace

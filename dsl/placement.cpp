@@ -4,19 +4,22 @@
 
 #include <algorithm>
 
+#include "dsl/folds.h"
 #include "dsl/text_cursor.h"
 
 namespace kiln {
 namespace {
 
-// The loops around a place, outermost first.
-struct EnclosingLoop {
-  int stage = 0;
-  int definition = 0;
-  int variable = 0;
-  bool operator==(const EnclosingLoop&) const = default;
+using LoopPath = std::vector<EnclosingLoop>;  // outermost first
+
+// How a message speaks of a level of storage and of the one that it must enclose.
+struct StorageWords {
+  std::string_view done;      // "stored"
+  std::string_view within;    // "computed": what lies inside it
+  std::string_view remedy;    // how to say it right
 };
-using LoopPath = std::vector<EnclosingLoop>;
+constexpr StorageWords kStored{"stored", "computed", "store"};
+constexpr StorageWords kHoisted{"allocated", "stored", "hoist the storage of"};
 
 const StageLoops& stage_at(const LoopNest& nest, int stage) { return nest.stages()[static_cast<std::size_t>(stage)]; }
 
@@ -43,16 +46,17 @@ class Placer {
     const StageLoops& loops = stage_at(nest_, stage);
     collect_reads(stage);
     std::vector<LoopPath>& sites = sites_[static_cast<std::size_t>(stage)];
-    if (auto illegal = check_store(loops, stage)) return illegal;
+    if (auto illegal = check_storage(loops, stage)) return illegal;
     switch (loops.compute.kind) {
-      case Level::Kind::root: sites.push_back({}); return std::nullopt;
+      case Level::Kind::root: sites.push_back({}); break;
       case Level::Kind::inlined:
         // A stage with updates that nothing places is computed innermost, around each read.
         if (!loops.is_inlined()) sites = reads(stage);
-        return std::nullopt;
-      case Level::Kind::at: return place_at(loops, stage, sites);
+        break;
+      case Level::Kind::at:
+        if (auto illegal = place_at(loops, stage, sites)) return illegal;
     }
-    return std::nullopt;
+    return check_folds(loops, stage, sites);
   }
 
  private:
@@ -123,32 +127,64 @@ class Placer {
     return std::nullopt;
   }
 
-  std::optional<Illegal> check_store(const StageLoops& loops, int stage) const {
-    const Level& store = loops.store;
-    if (store.directive == kNoDirective || loops.is_inlined()) return std::nullopt;
+  std::optional<Illegal> check_storage(const StageLoops& loops, int stage) const {
+    if (loops.is_inlined()) return std::nullopt;
+    if (auto illegal = check_level(loops, stage, loops.store, loops.compute, kStored)) return illegal;
+    const bool is_stored_apart = loops.store.directive != kNoDirective;
+    return check_level(loops, stage, loops.hoist, is_stored_apart ? loops.store : loops.compute, is_stored_apart ? kHoisted : StorageWords{kHoisted.done, kStored.within, kHoisted.remedy});
+  }
+
+  // A level of storage lies outside the next one in, and nothing that runs at once between it and where the stage is computed.
+  std::optional<Illegal> check_level(const StageLoops& loops, int stage, const Level& level, const Level& inner, const StorageWords& words) const {
+    if (level.directive == kNoDirective) return std::nullopt;
     if (loops.compute.kind != Level::Kind::at) {
-      if (store.kind == Level::Kind::root && loops.compute.kind == Level::Kind::root) return std::nullopt;
-      return Illegal{store.directive, fmt::format("{} is {}; compute_at(stage, loop) must place it inside the loop that stores it", loops.name,
+      if (level.kind == Level::Kind::root && loops.compute.kind == Level::Kind::root) return std::nullopt;
+      return Illegal{level.directive, fmt::format("{} is {}; compute_at(stage, loop) must place it inside the loop that stores it", loops.name,
                                                   loops.compute.kind == Level::Kind::root ? "computed at root" : "not placed by a directive")};
     }
     for (const LoopPath& path : reads(stage)) {
-      const int computed = place_in(nest_, path, loops.compute);
-      const int stored = store.kind == Level::Kind::root ? -1 : place_in(nest_, path, store);
+      const int computed = place_in(nest_, path, loops.compute), within = place_of(path, inner), outside = place_of(path, level);
       if (computed < 0) return std::nullopt;  // place_at has the better words
-      if (store.kind == Level::Kind::at && stored < 0)
-        return Illegal{store.directive, fmt::format("{}; store {} at a loop outside compute_at({}, {}), or at root", explain(store, stage), loops.name,
+      if (level.kind == Level::Kind::at && outside < 0)
+        return Illegal{level.directive, fmt::format("{}; {} {} at a loop outside compute_at({}, {}), or at root", explain(level, stage), words.remedy, loops.name,
                                                     stage_at(nest_, loops.compute.stage).name, loops.compute.loop)};
-      if (stored > computed)
-        return Illegal{store.directive, fmt::format("loop '{}' of {} is inside the loop '{}' of {} that {} is computed at; it must be outside or the same",
-                                                    store.loop, stage_at(nest_, store.stage).name, loops.compute.loop,
-                                                    stage_at(nest_, loops.compute.stage).name, loops.name)};
-      for (int i = stored + 1; i <= computed; ++i) {
+      if (outside > within) return Illegal{level.directive, explain_inside(loops, level, inner, words)};
+      for (int i = outside + 1; i <= computed; ++i) {
         const LoopVariable& between = variable_of(nest_, path[static_cast<std::size_t>(i)]);
         if (between.kind == LoopKind::parallel || between.kind == LoopKind::vectorized)
-          return Illegal{store.directive, fmt::format("the {} loop '{}' lies between where {} is stored and where it is computed, so its iterations would "
-                                                      "share the storage; store it inside that loop",
-                                                      print(between.kind), between.name, loops.name)};
+          return Illegal{level.directive, fmt::format("the {} loop '{}' lies between where {} is {} and where it is computed, so its iterations would "
+                                                      "share the storage; {} it inside that loop",
+                                                      print(between.kind), between.name, loops.name, words.done, words.remedy == kStored.remedy ? "store" : "allocate")};
       }
+    }
+    return std::nullopt;
+  }
+
+  int place_of(const LoopPath& path, const Level& level) const { return level.kind == Level::Kind::root ? -1 : place_in(nest_, path, level); }
+
+  std::string explain_inside(const StageLoops& loops, const Level& level, const Level& inner, const StorageWords& words) const {
+    const std::string loop = fmt::format("loop '{}' of {}", level.loop, stage_at(nest_, level.stage).name);
+    if (inner.kind == Level::Kind::root)
+      return fmt::format("{} is {} at root, outside {}; say hoist_storage_root() or nothing", loops.name, words.within, loop);
+    return fmt::format("{} is inside the loop '{}' of {} that {} is {} at; it must be outside or the same", loop, inner.loop, stage_at(nest_, inner.stage).name,
+                       loops.name, words.within);
+  }
+
+  // The iterations of the outermost loop between storage and computation share a folded dimension.
+  std::optional<Illegal> check_folds(const StageLoops& loops, int stage, const std::vector<LoopPath>& sites) const {
+    for (std::size_t d = 0; d < loops.folds.size(); ++d) {
+      const Fold& fold = loops.folds[d];
+      if (fold.factor == 0 || loops.is_inlined()) continue;
+      if (!loops.slides())
+        return Illegal{fold.directive, fmt::format("{} is stored where it is computed, so every element is there at once; store_root() or store_at(stage, loop) "
+                                                   "at a loop outside must come first",
+                                                   loops.name)};
+      if (sites.size() != 1)
+        return Illegal{fold.directive, fmt::format("{} is computed in {} places, which cannot share one ring; fold a stage that one definition reads",
+                                                   loops.name, sites.size())};
+      const int stored = place_of(sites.front(), loops.store);
+      if (std::string why = refuse_fold(nest_, stage, d, sites.front()[static_cast<std::size_t>(stored + 1)]); !why.empty())
+        return Illegal{fold.directive, std::move(why)};
     }
     return std::nullopt;
   }

@@ -60,6 +60,9 @@ Pipeline rebuild_as(const Algorithm& algorithm, Floats floats) {
   result.pipeline = Halide::Pipeline(outputs, fresh.requirements);
   result.inputs = fresh.inputs;
   add_arguments(result, algorithm);
+  auto argument = std::ranges::find(algorithm.arguments, true, &Argument::is_output);
+  for (const Halide::Func& output : outputs)
+    for (const Halide::OutputImageParam& buffer : output.output_buffers()) result.outputs.emplace((argument++)->name, buffer.parameter());
   return result;
 }
 

@@ -16,6 +16,7 @@ struct Pipeline {
   Halide::Pipeline pipeline;
   std::vector<Halide::Argument> arguments;      // the inputs in declaration order, as Pipeline::compile_to_module wants them
   std::map<std::string, Halide::Parameter> inputs;  // by argument name, unused ones included
+  std::map<std::string, Halide::Parameter> outputs;  // by argument name
   std::map<std::string, Halide::Func> stages;   // by canonical name; an input's wrapper by "<input>.in"
   std::vector<std::string> output_stages;
 };

@@ -8,8 +8,18 @@ namespace kiln {
 namespace {
 
 std::string definition(const Directive& directive) {
-  if (directive.update < 0) return directive.stage;
-  return fmt::format("{}.update({})", directive.stage, directive.update);
+  std::string text = directive.stage;
+  if (directive.update >= 0) text += fmt::format(".update({})", directive.update);
+  if (!directive.condition.empty()) text += fmt::format(".specialize({})", directive.condition);
+  return text;
+}
+
+// Whether a directive goes on with the chain of the one before it.
+bool continues(const Directive& previous, const Directive& directive) {
+  if (directive.stage.empty() || directive.stage != previous.stage || directive.update != previous.update) return false;
+  // What follows a specialize is said of the specialization.
+  if (previous.name != "specialize") return directive.condition == previous.condition;
+  return previous.arguments == std::vector<DirectiveArgument>{directive.condition};
 }
 
 std::string print_argument(const DirectiveArgument& argument) {
@@ -36,8 +46,7 @@ std::string print(const Schedule& schedule) {
   std::string text;
   const Directive* previous = nullptr;
   for (const Directive& directive : schedule.directives) {
-    const bool continues = previous && !directive.stage.empty() && directive.stage == previous->stage && directive.update == previous->update;
-    if (continues) {
+    if (previous && continues(*previous, directive)) {
       text += "." + call(directive);
     } else {
       text.append(previous ? "\n" : "").append(print(directive));

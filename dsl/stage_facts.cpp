@@ -301,6 +301,7 @@ int AlgorithmFacts::find(std::string_view name) const {
 AlgorithmFacts facts_of(const Algorithm& algorithm, const Problem* problem) {
   AlgorithmFacts facts;
   facts.algorithm = &algorithm;
+  if (problem) facts.problem = *problem;
   for (const Stage& stage : algorithm.stages) {
     StageFacts known;
     known.stage = &stage;

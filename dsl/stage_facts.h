@@ -54,6 +54,7 @@ struct StageFacts {
 
 struct AlgorithmFacts {
   const Algorithm* algorithm = nullptr;
+  std::optional<Problem> problem;
   std::vector<StageFacts> stages;  // in the algorithm's order
   int find(std::string_view name) const;  // -1 when there is none
 };

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "dsl/condition.h"
 #include "dsl/directive.h"
 #include "dsl/placement.h"
 
@@ -95,6 +97,20 @@ std::string leaves_input(const StageLoops& stage, const Definition& definition, 
 
 bool copies_input(const StageLoops& stage) { return stage.facts->stage->name.ends_with(".in"); }
 
+// What a call of this problem runs for a definition: its first specialization whose condition holds, else itself.
+const Definition& taken(const LoopNest& nest, const StageLoops& stage, int update) {
+  const AlgorithmFacts& facts = nest.facts();
+  const auto is_fulfilled = [&](const Clause& clause) {
+    return holds(clause, extent_of(*facts.problem, *facts.algorithm, clause.argument, clause.dimension));
+  };
+  for (const Definition& definition : stage.definitions) {
+    if (definition.update != update || definition.condition.empty() || !facts.problem) continue;
+    const std::vector<Clause> clauses = clauses_of(definition.condition);
+    if (std::all_of(clauses.begin(), clauses.end(), is_fulfilled)) return definition;
+  }
+  return *stage.find(update, {});
+}
+
 // Whether the pure definition loads an input, not copied elsewhere, at exactly its own dimension's index.
 bool loads_input_along(const LoopNest& nest, const StageLoops& stage, std::size_t dimension) {
   if (copies_input(stage)) return true;
@@ -127,16 +143,20 @@ class Finder {
     for (std::size_t s = 0; s < nest_.stages().size(); ++s) {
       const StageLoops& stage = nest_.stages()[s];
       if (stage.is_inlined()) continue;
-      for (const Definition& definition : stage.definitions) {
+      for (const Definition& definition : stage.definitions)
         for (const LoopRewrite& rewrite : definition.rewrites)
           if (rewrite.kind == LoopRewrite::Kind::split) check_kind(stage, definition, rewrite);
-        if (stage.is_output())
+      if (stage.is_output()) {
+        for (int update = -1; update < stage.updates(); ++update) {
+          const Definition& definition = taken(nest_, stage, update);
           for (const Overrun& overrun : overruns(stage, definition, stage.facts->extents, masks_stores))
             offer(overrun.split->directive, leaves_output(stage, definition, overrun));
+        }
+      } else {
+        const Definition& definition = taken(nest_, stage, -1);
+        for (const Overrun& overrun : overruns(stage, definition, copied_extents(nest_, static_cast<int>(s)), masks_all))
+          offer(overrun.split->directive, leaves_input(stage, definition, overrun));
       }
-      if (!stage.is_output())
-        for (const Overrun& overrun : overruns(stage, stage.definitions.front(), copied_extents(nest_, static_cast<int>(s)), masks_all))
-          offer(overrun.split->directive, leaves_input(stage, stage.definitions.front(), overrun));
     }
     return std::move(found_);
   }

@@ -3,6 +3,7 @@
 
 #include "dsl/directives/align_bounds.h"
 #include "dsl/directives/align_storage.h"
+#include "dsl/directives/async.h"
 #include "dsl/directives/atomic.h"
 #include "dsl/directives/autoschedule.h"
 #include "dsl/directives/bound.h"
@@ -10,13 +11,21 @@
 #include "dsl/directives/compute_at.h"
 #include "dsl/directives/compute_inline.h"
 #include "dsl/directives/compute_root.h"
+#include "dsl/directives/compute_with.h"
+#include "dsl/directives/fold_storage.h"
 #include "dsl/directives/fuse.h"
+#include "dsl/directives/hoist_storage.h"
+#include "dsl/directives/hoist_storage_root.h"
 #include "dsl/directives/own_schedule.h"
 #include "dsl/directives/parallel.h"
+#include "dsl/directives/partition.h"
+#include "dsl/directives/prefetch.h"
 #include "dsl/directives/rename.h"
 #include "dsl/directives/reorder.h"
 #include "dsl/directives/reorder_storage.h"
+#include "dsl/directives/rfactor.h"
 #include "dsl/directives/serial.h"
+#include "dsl/directives/specialize.h"
 #include "dsl/directives/split.h"
 #include "dsl/directives/store_at.h"
 #include "dsl/directives/store_in.h"
@@ -30,8 +39,11 @@ namespace kiln::directive {
 template <typename... Directives>
 struct List {};
 
-// Those that rewrite loops and become Halide calls, and the two that stand alone.
-using Applied = List<AlignBounds, AlignStorage, Atomic, Bound, BoundExtent, ComputeAt, ComputeInline, ComputeRoot, Fuse, Parallel, Rename, Reorder, ReorderStorage, Serial, Split, StoreAt, StoreIn, StoreRoot, Tile, Unroll, Vectorize>;
+// Those that rewrite loops and become Halide calls, the two that stand alone, and what no back end can run.
+using Applied = List<AlignBounds, AlignStorage, Atomic, Bound, BoundExtent, ComputeAt, ComputeInline, ComputeRoot, ComputeWith, FoldStorage, Fuse,
+                     HoistStorage, HoistStorageRoot, Parallel, Partition, Prefetch, Rename, Reorder, ReorderStorage, Rfactor, Serial, Specialize, Split,
+                     StoreAt, StoreIn, StoreRoot, Tile, Unroll, Vectorize>;
 using Alone = List<Autoschedule, OwnSchedule>;
+using Refused = List<Async>;
 
 }  // namespace kiln::directive

@@ -1,7 +1,7 @@
 // atomic: steps of an update may run at once, each read-modify-write undivided; what vectorize and parallel need over a reduction loop.
 //   atomic()                                            f += term → atomic f += term
 //   legal when:  it stands on an update that is a sum, product, min, max, and/or of terms that may be regrouped.
-//   numerics:    none by itself: what it allows has its own.
+//   numerics:    none by itself: parallel over a reduction loop, which it allows, adds terms in any order, and the bits may differ from call to call.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ struct Atomic {
 
   static std::string rewrite(Subject& subject) {
     if (subject.directive.update < 0) {
-      if (subject.stage.definitions.size() == 1) return fmt::format("{} has no updates; atomic() belongs to one", subject.stage.name);
+      if (subject.stage.updates() == 0) return fmt::format("{} has no updates; atomic() belongs to one", subject.stage.name);
       return fmt::format("atomic() belongs to an update; write {}.update(0).atomic()", subject.stage.name);
     }
     if (!subject.definition.facts->is_associative)

@@ -22,7 +22,7 @@ struct Autoschedule {
     return {.name = "autoschedule",
             .sentence = "the schedule that one of Halide's autoschedulers finds",
             .signatures = {{{{"scheduler", ParameterKind::word}}},
-                           {{{"scheduler", ParameterKind::word}, {"key=value", ParameterKind::key_value}}, true}},
+                           {{{"scheduler", ParameterKind::word}, {"key=value", ParameterKind::key_value}}, 1}},
             .is_opaque = true,
             .numerics = NumericsEffect::unknown,
             .refuse_alone = refuse};

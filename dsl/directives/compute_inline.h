@@ -21,9 +21,9 @@ struct ComputeInline {
   }
 
   static std::string rewrite(Subject& subject) {
-    if (subject.stage.definitions.size() > 1)
-      return fmt::format("{} has {} update{} and needs storage; use compute_root() or compute_at(stage, loop)", subject.stage.name,
-                         subject.stage.definitions.size() - 1, subject.stage.definitions.size() == 2 ? "" : "s");
+    if (const int updates = subject.stage.updates(); updates > 0)
+      return fmt::format("{} has {} update{} and needs storage; use compute_root() or compute_at(stage, loop)", subject.stage.name, updates,
+                         updates == 1 ? "" : "s");
     return set_compute_level(subject, Level::Kind::inlined);
   }
 

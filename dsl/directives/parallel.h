@@ -3,7 +3,7 @@
 //   parallel(loop, factor[, tail])                      for y → parallel for y { for (factor iterations) }
 //   legal when:  the loop is serial still; it stands in no vectorized loop; over a dependent reduction, only after atomic() on a sum, product,
 //                min, max, and/or, and under a contract that fixes no order.
-//   numerics:    partial_sums over a reduction loop; none over a pure one.
+//   numerics:    any_order over a reduction loop, so that the bits may differ from call to call; none over a pure one.
 #pragma once
 
 #include "dsl/directive.h"
@@ -18,7 +18,7 @@ struct Parallel {
             .signatures = {{{{"loop", ParameterKind::loop}}},
                            {{{"loop", ParameterKind::loop}, {"factor", ParameterKind::number}}},
                            {{{"loop", ParameterKind::loop}, {"factor", ParameterKind::number}, {"tail", ParameterKind::tail}}}},
-            .numerics = NumericsEffect::partial_sums,
+            .numerics = NumericsEffect::any_order,
             .rewrite = rewrite};
   }
 

@@ -14,7 +14,7 @@ struct Reorder {
   static DirectiveSpec spec() {
     return {.name = "reorder",
             .sentence = "the named loops take each other's places, innermost first",
-            .signatures = {{{{"loop", ParameterKind::loop}, {"loop", ParameterKind::loop}}, true}},
+            .signatures = {{{{"loop", ParameterKind::loop}, {"loop", ParameterKind::loop}}, 1}},
             .numerics = NumericsEffect::reorders_reduction,
             .rewrite = rewrite};
   }

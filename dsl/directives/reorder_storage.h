@@ -15,7 +15,7 @@ struct ReorderStorage {
   static DirectiveSpec spec() {
     return {.name = "reorder_storage",
             .sentence = "which dimensions lie next to each other in memory, innermost first",
-            .signatures = {{{{"dimension", ParameterKind::loop}, {"dimension", ParameterKind::loop}}, true}},
+            .signatures = {{{{"dimension", ParameterKind::loop}, {"dimension", ParameterKind::loop}}, 1}},
             .is_pure_only = true,
             .rewrite = rewrite};
   }

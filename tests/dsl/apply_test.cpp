@@ -99,6 +99,72 @@ TEST(ApplyTest, atomic_sums_over_vectors_compile) {
   expect_compiles(pipeline);
 }
 
+TEST(ApplyTest, prefetches_reach_inputs_and_stages) {
+  Pipeline pipeline = scheduled(matmul(),
+                                "c.compute_root()\nc.update(0).reorder(n, k, m).prefetch(A, k, m, 2, Clamp).prefetch(B, k, k, 4)\n"
+                                "y.prefetch(c, n, m, 1, NonFaulting)");
+  const auto fetches = pipeline.stages.at("c").update(0).get_schedule().prefetches();
+  ASSERT_EQ(fetches.size(), 2u);
+  EXPECT_EQ(fetches[0].name, "A");
+  EXPECT_TRUE(fetches[0].param.defined());
+  EXPECT_EQ(fetches[0].at + " " + fetches[0].from, "k m");
+  EXPECT_EQ(fetches[0].strategy, Halide::PrefetchBoundStrategy::Clamp);
+  EXPECT_EQ(Halide::Stage(pipeline.stages.at("y")).get_schedule().prefetches().at(0).name, "c");
+  expect_compiles(pipeline);
+}
+
+TEST(ApplyTest, shared_loops_become_halides) {
+  Pipeline pipeline = scheduled(matmul(), "A.in().compute_root()\nB.in().compute_root().compute_with(A.in(), d1, AlignEnd)\nc.compute_root()");
+  const auto& level = Halide::Stage(pipeline.stages.at("B.in")).get_schedule().fuse_level();
+  EXPECT_EQ(loop_of(level.level), "d1");
+  EXPECT_EQ(level.align.at("d1"), Halide::LoopAlignStrategy::AlignEnd);
+  expect_compiles(pipeline);
+}
+
+TEST(ApplyTest, folded_and_hoisted_storage_becomes_halides) {
+  Pipeline pipeline = scheduled(matmul(), "c.compute_at(y, n).store_at(y, m).fold_storage(n, 4).hoist_storage_root()\nA.in().compute_at(c, n).hoist_storage(y, m)");
+  const auto& schedule = pipeline.stages.at("c").function().schedule();
+  EXPECT_TRUE(Halide::Internal::is_const(schedule.storage_dims()[0].fold_factor, 4));
+  EXPECT_EQ(loop_of(schedule.hoist_storage_level()), "root");
+  EXPECT_EQ(loop_of(pipeline.stages.at("A.in").function().schedule().hoist_storage_level()), "m");
+  expect_compiles(pipeline);
+}
+
+TEST(ApplyTest, partial_sums_become_a_stage_with_its_own_name) {
+  Pipeline pipeline = scheduled(matmul(),
+                                "c.compute_root()\nc.update(0).split(k, ko, ki, 4).rfactor(ko, u).vectorize(n, 4)\n"
+                                "c_intm.compute_at(c, m).vectorize(n, 4)\nc_intm.update(0).reorder(n, ki, u, m).vectorize(n, 4).unroll(ki)\n"
+                                "A.in(c_intm).compute_at(c_intm, u)\nc_intm.in().compute_at(c, n)");
+  ASSERT_TRUE(pipeline.stages.contains("c_intm"));
+  EXPECT_EQ(pipeline.stages.at("c_intm").args().back().name(), "u");
+  EXPECT_EQ(loops(pipeline.stages.at("c_intm").update(0)), "n.n$0 vectorized, n.n, ki unrolled, u, m");
+  EXPECT_EQ(loops(pipeline.stages.at("c").update(0)), "ko, n.n$0 vectorized, n.n, m");
+  expect_compiles(pipeline);
+}
+
+TEST(ApplyTest, a_second_rfactor_makes_a_second_stage) {
+  Pipeline pipeline = scheduled(matmul(),
+                                "c.compute_root()\nc.update(0).split(k, ko, ki, 8).rfactor(ko, u).split(ko, kp, kq, 2).rfactor(kp, u)\n"
+                                "c_intm.compute_root()\nc_intm#2.compute_root()\nc_intm#2.update(0).parallel(u)");
+  EXPECT_TRUE(pipeline.stages.contains("c_intm#2"));
+  expect_compiles(pipeline);
+}
+
+TEST(ApplyTest, specializations_and_policies_become_halides) {
+  Pipeline pipeline = scheduled(matmul(),
+                                "y.split(n, no, ni, 8, GuardWithIf).specialize(C.dim(0).extent() >= 64 && A.dim(0).extent() % 8 == 0).vectorize(ni)\n"
+                                "y.parallel(m).partition(no, Never)\nc.compute_at(y, no)\nc.update(0).specialize(A.dim(0).extent() == 4)");
+  Halide::Stage y(pipeline.stages.at("y"));
+  EXPECT_EQ(loops(y), "n.ni, n.no, m parallel");
+  EXPECT_EQ(y.get_schedule().dims()[1].partition_policy, Halide::Partition::Never);
+  const auto& specializations = pipeline.stages.at("y").function().definition().specializations();
+  ASSERT_EQ(specializations.size(), 1u);
+  EXPECT_EQ(specializations[0].definition.schedule().dims()[0].for_type, Halide::Internal::ForType::Vectorized);
+  EXPECT_EQ(specializations[0].definition.schedule().dims()[2].for_type, Halide::Internal::ForType::Serial);
+  EXPECT_EQ(pipeline.stages.at("c").function().updates()[0].specializations().size(), 1u);
+  expect_compiles(pipeline);
+}
+
 TEST(ApplyTest, bounds_become_halides) {
   Pipeline pipeline = scheduled(matmul(), "y.bound(n, 0, 64).bound_extent(m, 8).align_bounds(n, 16).unroll(m)\nA.in().compute_root().align_bounds(d0, 4)");
   EXPECT_EQ(pipeline.stages.at("y").function().schedule().bounds().size(), 3u);

@@ -26,7 +26,10 @@ TEST(DirectiveTest, each_says_what_it_does_to_the_numbers) {
   EXPECT_EQ(find_directive("reorder")->numerics, NumericsEffect::reorders_reduction);
   EXPECT_EQ(find_directive("tile")->numerics, NumericsEffect::reorders_reduction);
   EXPECT_EQ(find_directive("vectorize")->numerics, NumericsEffect::partial_sums);
-  EXPECT_EQ(find_directive("parallel")->numerics, NumericsEffect::partial_sums);
+  EXPECT_EQ(find_directive("rfactor")->numerics, NumericsEffect::partial_sums);
+  EXPECT_EQ(find_directive("parallel")->numerics, NumericsEffect::any_order);
+  for (const char* name : {"compute_with", "fold_storage", "hoist_storage", "partition", "prefetch", "specialize"})
+    EXPECT_EQ(find_directive(name)->numerics, NumericsEffect::none) << name;
   EXPECT_EQ(find_directive("own_schedule")->numerics, NumericsEffect::unknown);
   EXPECT_EQ(print(NumericsEffect::reorders_reduction), "reorders_reduction");
 }
@@ -37,6 +40,14 @@ TEST(DirectiveTest, arguments_choose_the_signature) {
   EXPECT_EQ(print(tile, *match_signature(tile, shorter)), "tile(x, y, xi, yi, xfactor, yfactor)");
   EXPECT_EQ(print(tile, *match_signature(tile, tailed)), "tile(x, y, xi, yi, xfactor, yfactor, tail)");
   EXPECT_EQ(match_signature(tile, {"x"}), nullptr);
+}
+
+TEST(DirectiveTest, the_last_arguments_may_come_again) {
+  const DirectiveSpec &reorder = *find_directive("reorder"), &rfactor = *find_directive("rfactor");
+  EXPECT_NE(match_signature(reorder, {"x", "y", "z"}), nullptr);
+  EXPECT_NE(match_signature(rfactor, {"ko", "u", "j", "v"}), nullptr);
+  EXPECT_EQ(match_signature(rfactor, {"ko", "u", "j"}), nullptr);
+  EXPECT_EQ(match_signature(rfactor, {"ko", "u", "j", 4}), nullptr);
 }
 
 TEST(DirectiveTest, the_nearest_word_differs_in_a_third_of_its_letters_at_most) {

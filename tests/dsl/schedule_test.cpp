@@ -59,6 +59,33 @@ TEST(ScheduleTest, a_chain_builds_what_its_text_parses_to) {
   EXPECT_EQ(print(schedule.directives[0]), "c.update(0).split(k, ko, ki, 256)");
 }
 
+TEST(ScheduleTest, another_definition_is_named_as_an_argument) {
+  EXPECT_EQ(print(parse_schedule("c.update(1).compute_with(d.update(), y, LoopAlignStrategy::AlignStart)\nc.compute_with(A.in(), y)\n"
+                                 "c.prefetch(A, y, y, 2, PrefetchBoundStrategy::Clamp).partition(x, Partition::Never)")),
+            "c.update(1).compute_with(d.update(0), y, AlignStart)\n"
+            "c.compute_with(A.in(), y).prefetch(A, y, y, 2, Clamp).partition(x, Never)\n");
+}
+
+TEST(ScheduleTest, what_follows_specialize_is_said_of_the_specialization) {
+  const std::string text =
+      "y.split(n, no, ni, 8).specialize(C.dim(0).extent() >= 64 && C.dim(0).extent() % 8 == 0).vectorize(ni).unroll(no, 4)\n"
+      "y.parallel(m)\n"
+      "y.specialize(C.dim(0).extent() >= 64 && C.dim(0).extent() % 8 == 0).parallel(m)\n"
+      "y.specialize(C.dim(0).extent() < 8)\n"
+      "c.update(0).specialize(A.dim(0).extent() == 4).unroll(k, 4)\n";
+  const Schedule schedule = parse_schedule(text);
+  EXPECT_EQ(print(schedule), text);
+  EXPECT_EQ(schedule.directives[2].condition, "C.dim(0).extent() >= 64 && C.dim(0).extent() % 8 == 0");
+  EXPECT_EQ(print(schedule.directives[2]), "y.specialize(C.dim(0).extent() >= 64 && C.dim(0).extent() % 8 == 0).vectorize(ni)");
+  EXPECT_EQ(schedule.directives[4].condition, "");
+  EXPECT_EQ(schedule.directives.size(), 9u);
+}
+
+TEST(ScheduleTest, specialize_again_goes_on_with_the_specialization) {
+  EXPECT_EQ(print(parse_schedule("y.specialize(C.dim(0).extent()>=64)\nc.compute_root()\ny.specialize( C.dim( 0 ).extent() >= 64 )\n  .unroll(n, 4)")),
+            "y.specialize(C.dim(0).extent() >= 64)\nc.compute_root()\ny.specialize(C.dim(0).extent() >= 64).unroll(n, 4)\n");
+}
+
 TEST(ScheduleTest, ten_thousand_random_schedules_survive_print_and_parse) {
   std::mt19937_64 random(tests::test_seed(7));
   for (int i = 0; i < 12000; ++i) {
@@ -94,8 +121,9 @@ TEST(ScheduleTest, comments_do_not_change_the_digest) { EXPECT_EQ(digest(parse_s
 
 
 constexpr const char* kAll =
-    "align_bounds, align_storage, atomic, autoschedule, bound, bound_extent, compute_at, compute_inline, compute_root, fuse, own_schedule, parallel, "
-    "rename, reorder, reorder_storage, serial, split, store_at, store_in, store_root, tile, unroll, vectorize";
+    "align_bounds, align_storage, async, atomic, autoschedule, bound, bound_extent, compute_at, compute_inline, compute_root, compute_with, fold_storage, fuse, "
+    "hoist_storage, hoist_storage_root, own_schedule, parallel, partition, prefetch, rename, reorder, reorder_storage, rfactor, serial, specialize, split, "
+    "store_at, store_in, store_root, tile, unroll, vectorize";
 
 TEST(ScheduleTest, what_cannot_be_read_is_named_with_line_and_column) {
   const std::vector<std::pair<std::string, std::string>> rows = {
@@ -131,6 +159,30 @@ TEST(ScheduleTest, what_cannot_be_read_is_named_with_line_and_column) {
       {".vectorize(n)", "line 1, column 1: a line that begins with '.' continues a chain, but there is none above"},
       {"autoschedule(Mullapudi2016, 2)", "line 1, column 29: argument 2 of autoschedule(scheduler, key=value, …) is key=value, found 2"},
       {"autoschedule(Mullapudi2016, parallelism=)", "line 1, column 41: expected a value after 'parallelism=', found ')'"},
+      {"c.compute_at(y.update(0), n)", "line 1, column 14: argument 1 of compute_at(stage, loop) is a stage, found 'y.update(0)'"},
+      {"c.compute_with(y.update(x), n)", "line 1, column 25: expected the number of an update and ')', found 'x'"},
+      {"c.compute_with(y, n, Middle)",
+       "line 1, column 22: argument 3 of compute_with(definition, loop, align) is an alignment, found 'Middle'; they are Auto, NoAlign, AlignStart, AlignEnd"},
+      {"c.prefetch(A, n, n, 1, None)",
+       "line 1, column 24: argument 5 of prefetch(buffer, at, from, offset, bounds) is a strategy, found 'None'; they are Clamp, GuardWithIf, NonFaulting"},
+      {"c.partition(n, Sometimes)", "line 1, column 16: argument 2 of partition(loop, policy) is a policy, found 'Sometimes'; they are Auto, Never, Always"},
+      {"c.fold_storage(n, 4, yes)",
+       "line 1, column 22: argument 3 of fold_storage(dimension, factor, forward) is a truth value, found 'yes'; they are true, false"},
+      {"c.update(0).rfactor(k, u, j)", "line 1, column 13: rfactor has 3 arguments; write rfactor(loop, dimension, …)"},
+      {"c.update(0).rfactor(k, u, j, 4)", "line 1, column 30: argument 4 of rfactor(loop, dimension, …) is a name for a new loop, found 4"},
+      {"c.specialize()", "line 1, column 3: specialize has 0 arguments; write specialize(condition)"},
+      {"c.specialize(4 < n)", "line 1, column 14: expected an argument, as in C.dim(0).extent() >= 64, found '4'"},
+      {"c.specialize(C.extent.0 >= 64)", "line 1, column 15: expected '.dim(' after the argument, as in C.dim(0).extent() >= 64, found '.'"},
+      {"c.specialize(C.dim(x).extent() >= 64)", "line 1, column 20: expected the number of a dimension, found 'x'"},
+      {"c.specialize(C.dim(0).min() >= 64)", "line 1, column 21: expected ').extent()' after the dimension, found ')'"},
+      {"c.specialize(C.dim(0).extent() % 0 == 0)", "line 1, column 34: expected a modulus of at least 1, found '0'"},
+      {"c.specialize(C.dim(0).extent() ~ 64)", "line 1, column 32: expected one of == != <= >= < >, found '~'"},
+      {"c.specialize(C.dim(0).extent() >= n)", "line 1, column 35: expected a number to compare with, found 'n'"},
+      {"c.specialize(C.dim(0).extent() >= 4 &&)", "line 1, column 39: expected an argument, as in C.dim(0).extent() >= 64, found ')'"},
+      {"c.specialize(C.dim(0).extent() >= 4).specialize(C.dim(1).extent() >= 4)",
+       "line 1, column 38: a specialization cannot be specialized again; write one condition, joined by &&"},
+      {"c.specialize(C.dim(0).extent() >= 4).compute_root()",
+       "line 1, column 38: compute_root belongs to the whole stage, not to a specialization: write c.compute_root(…)"},
       {"f.in(3).compute_root()", "line 1, column 6: expected a stage that reads it, or ')', found '3'"},
   };
   for (const auto& [text, message] : rows) {

@@ -89,4 +89,24 @@ Algorithm reductions() {
   return algorithm;
 }
 
+Algorithm pairs() {
+  Algorithm algorithm;
+  algorithm.generator = "pairs";
+  algorithm.arguments = {buffer("input", false, kInt32, {Interval{0, 32}}), buffer("out", true, kInt32, {Interval{0, 32}})};
+  algorithm.symbols = {{"w", {{"input", 0}, {"out", 0}}}};
+  algorithm.symbol_order = {"w"};
+  algorithm.stages = {stage("input.in", {"d0"}, kInt32, "(load i32 input 0 d0)"), stage("a", {"x"}, kInt32, "(load i32 input.in 0 x)"),
+                      stage("b", {"x"}, kInt32, "(load i32 input.in 0 x)"), stage("c", {"x"}, kInt32, "(load i32 a 0 x)"),
+                      stage("d", {"x"}, kInt32, "(load i32 b 0 x)"), stage("out", {"x"}, kInt32, "(add i32 (load i32 c 0 x) (load i32 d 0 x))")};
+  for (Stage& summed : algorithm.stages) {
+    if (summed.name != "a" && summed.name != "b") continue;
+    Update step;
+    step.indices = {e("x")};
+    step.values = {e(("(add i32 (load i32 " + summed.name + " 0 x) 1)").c_str())};
+    summed.updates = {step};
+  }
+  algorithm.outputs = {"out"};
+  return algorithm;
+}
+
 }  // namespace kiln::tests

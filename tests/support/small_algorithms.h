@@ -16,4 +16,7 @@ Algorithm blurs();
 // no order but the written one gives; out reads total.
 Algorithm reductions();
 
+// Stages over x that need each other crosswise: a and b read the input and have an update each, c reads a, d reads b, out reads c and d; all i32.
+Algorithm pairs();
+
 }  // namespace kiln::tests
