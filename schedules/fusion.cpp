@@ -103,10 +103,10 @@ void Fusion::declare_output(Space& space, std::size_t s) {
     sites_[s] = {rows, std::nullopt};
     return;
   }
-  const std::string suffix = algorithm_.outputs.size() > 1 ? "." + algorithm_.stages[s].name : "";
+  const std::string suffix = algorithm_.outputs.size() > 1 ? knob_suffix(algorithm_.stages[s].name) : "";
   const WordKnob walk = space.words("walk" + suffix, {"rows", "columns"});
   walks_.insert_or_assign(s, walk);
-  sites_[s].knob = space.derive("site." + algorithm_.stages[s].name, {rows, columns}, {walk.index},
+  sites_[s].knob = space.derive("site" + knob_suffix(algorithm_.stages[s].name), {rows, columns}, {walk.index},
                                 [=](const Point& p) { return p[walk] == "rows" ? rows : columns; });
 }
 
@@ -198,7 +198,7 @@ void Fusion::declare_place(Space& space, std::size_t s, const std::vector<std::s
   if (words.size() == 1) {
     fixed_places_[s] = words[0];
   } else {
-    const WordKnob place = space.words("place." + name, words);
+    const WordKnob place = space.words("place" + knob_suffix(name), words);
     places_.insert_or_assign(s, place);
     reads.insert(reads.begin(), place.index);
     space.require_over("a stage is computed in loops that enclose all its readers and that its region follows", reads, [self = shared_from_this(), s, place](const Point& p) {
@@ -214,7 +214,7 @@ void Fusion::declare_place(Space& space, std::size_t s, const std::vector<std::s
     sites_[s].fixed = site_code(s, fixed_places_.at(s), readers_site(s, nullptr));
     return;
   }
-  sites_[s].knob = space.derive("site." + name, codes_of(s), reads, [self = shared_from_this(), s](const Point& p) {
+  sites_[s].knob = space.derive("site" + knob_suffix(name), codes_of(s), reads, [self = shared_from_this(), s](const Point& p) {
     return self->site_code(s, self->place(s, p), self->readers_site(s, &p));
   });
 }
@@ -236,7 +236,7 @@ void Fusion::declare_copies(Space& space, std::size_t s) {
   const auto place = places_.find(s);
   const std::optional<WordKnob> knob = place == places_.end() ? std::nullopt : std::optional(place->second);
   if (knob) reads.push_back(knob->index);
-  const Knob copies = space.derive("copies." + algorithm_.stages[s].name, range(1, kMostCopies + 1), reads, [=](const Point& p) {
+  const Knob copies = space.derive("copies" + knob_suffix(algorithm_.stages[s].name), range(1, kMostCopies + 1), reads, [=](const Point& p) {
     if (knob && p[*knob] != "inline") return std::int64_t{1};
     std::int64_t sum = 0;
     for (const auto& [loads, times] : factors) sum += loads * (times ? p[*times] : 1);

@@ -25,10 +25,11 @@ struct Sketch {
   Algorithm algorithm;
   std::vector<std::vector<std::optional<std::int64_t>>> extents;  // by stage
   std::shared_ptr<const Fusion> fusion;
-  std::map<std::size_t, Nest> nests;       // hosts: outputs without updates, and stages that may be at root
+  std::map<std::size_t, Nest> nests;            // hosts: outputs without updates, and stages that may be at root
   std::map<std::size_t, StageKnobs> knobs;
-  std::map<std::size_t, WordKnob> layouts; // copies of inputs: how they lie in memory
-  std::int64_t root_lanes = 1;             // of stages at root without knobs of their own
+  std::map<std::size_t, WordKnob> layouts;      // copies of inputs: how they lie in memory
+  std::map<std::size_t, std::int64_t> lengths;  // of reductions that may be done in parts
+  std::int64_t root_lanes = 1;                  // of stages at root without knobs of their own
 
   const Stage& stage(std::size_t s) const { return algorithm.stages[s]; }
   bool is_output(std::size_t s) const { return algorithm.is_output(stage(s).name); }
@@ -53,6 +54,20 @@ std::int64_t most_unrolled(const Sketch& sketch) {
   return kMostUnrolled;
 }
 
+// The output that sums up behind this stage, its wrapper, while that is at root all the same: it then stores its sums itself.
+std::optional<std::size_t> summed(const Sketch& sketch, std::size_t s) {
+  const auto output = stored_output(sketch.algorithm, sketch.stage(s).name);
+  if (!output) return std::nullopt;
+  return static_cast<std::size_t>(sketch.algorithm.find_stage(*output) - sketch.algorithm.stages.data());
+}
+
+bool is_left_out(const Sketch& sketch, std::size_t s, const Point& p) {
+  const auto output = summed(sketch, s);
+  return output && sketch.fusion->place(*output, p) == "root";
+}
+
+bool has_wrapper(const Sketch& sketch, const Stage& stage) { return sketch.algorithm.is_output(stage.name + ".in()"); }
+
 std::vector<std::string> offered(const Space& space, WordKnob knob, const std::vector<std::string>& wanted) {
   std::vector<std::string> found;
   for (const KnobValue& value : space.knobs()[knob.index].values) {
@@ -65,7 +80,10 @@ std::vector<std::string> offered(const Space& space, WordKnob knob, const std::v
 template <typename Declare>
 void declare_at(Space& space, const Sketch& sketch, std::size_t s, const std::vector<std::string>& places, const Declare& declare) {
   const auto knob = sketch.fusion->places().find(s);
-  if (knob == sketch.fusion->places().end()) return declare();
+  if (knob == sketch.fusion->places().end()) {
+    declare();
+    return;
+  }
   const std::vector<std::string> words = offered(space, knob->second, places);
   if (!words.empty()) space.only_when(knob->second, words, declare);
 }
@@ -81,17 +99,26 @@ std::optional<std::size_t> crosswise_dimension(const Sketch& sketch, std::size_t
   return std::nullopt;
 }
 
-void declare_stage(Space& space, Sketch& sketch, std::size_t s, const Device& device, DType widest) {
+void declare_stage(Space& space, Sketch& sketch, std::size_t s, const Problem& problem, const Device& device, DType widest) {
   const Stage& stage = sketch.stage(s);
   const bool has_knob = sketch.fusion->places().contains(s), is_output = sketch.is_output(s);
   StageKnobs& knobs = sketch.knobs[s];
   if (!stage.updates.empty()) {
     declare_reductions(space, knobs, stage, sketch.algorithm.contract);
-    declare_at(space, sketch, s, {"root"}, [&] { declare_update_tiles(space, knobs, stage, sketch.extents[s], device, most_unrolled(sketch)); });
+    declare_at(space, sketch, s, {"root"}, [&] {
+      declare_update_tiles(space, knobs, stage, sketch.extents[s], device, most_unrolled(sketch));
+      declare_parts(space, knobs, sketch.algorithm, stage, problem);
+      if (knobs.parts) sketch.lengths[s] = *reduction_length(sketch.algorithm, stage, problem);
+    });
   } else if (sketch.fusion->is_host(s) && (has_knob || is_output)) {
     const bool is_only = is_output && sketch.algorithm.outputs.size() == 1;
-    const NestOptions options{is_only ? "" : "." + stage.name, widest, most_unrolled(sketch), sketch.fusion->may_walk_columns(s)};
-    declare_at(space, sketch, s, {"root", "columns"}, [&] { sketch.nests.emplace(s, declare_nest(space, options, stage, sketch.extents[s], device)); });
+    const NestOptions options{is_only ? "" : knob_suffix(stage.name), widest, most_unrolled(sketch), sketch.fusion->may_walk_columns(s)};
+    const auto declare = [&] { sketch.nests.emplace(s, declare_nest(space, options, stage, sketch.extents[s], device)); };
+    if (const auto output = summed(sketch, s)) {
+      if (sketch.fusion->places().contains(*output)) declare_at(space, sketch, *output, {"tile", "row", "task"}, declare);
+    } else {
+      declare_at(space, sketch, s, {"root", "columns"}, declare);
+    }
   }
   if (!has_knob) return;
   if (is_wrapper(sketch.algorithm, stage)) {
@@ -116,11 +143,14 @@ void schedule_in_nest(Schedule& schedule, const Sketch& sketch, std::size_t s, c
 }
 
 void schedule_at_root(Schedule& schedule, const Sketch& sketch, std::size_t s, const Stage& stage, const Point& p) {
-  if (!sketch.is_output(s)) Chain(schedule, stage.name).add("compute_root");
+  if (!sketch.is_output(s) && !has_wrapper(sketch, stage)) Chain(schedule, stage.name).add("compute_root");
   if (const auto nest = sketch.nests.find(s); nest != sketch.nests.end()) return schedule_nest(schedule, nest->second, sketch.fusion->walk(s, p), p);
+  const StageKnobs& knobs = sketch.knobs.at(s);
+  if (knobs.parts && p[*knobs.parts] > 1)
+    return schedule_in_parts(schedule, sketch.algorithm, stage, sketch.lengths.at(s), p[*knobs.parts], p[*knobs.lanes]);
   LoopStyle style;
   style.lanes = sketch.root_lanes;
-  if (!stage.updates.empty()) style = style_at_root(sketch.knobs.at(s), stage, sketch.extents[s], p);
+  if (!stage.updates.empty()) style = style_at_root(knobs, stage, sketch.extents[s], p);
   // An output's vectors may be moved inwards: they were chosen to fit.
   if (sketch.is_output(s) && !stage.loops.empty() && sketch.extents[s][0] && style.lanes <= *sketch.extents[s][0]) style.tail = "ShiftInwards";
   schedule_definitions(schedule, stage, style, true);
@@ -130,7 +160,7 @@ void schedule_stage(Schedule& schedule, const Sketch& sketch, std::size_t s, con
   Stage stage = sketch.stage(s);
   stage.name = reference(sketch.algorithm, stage.name);
   const std::string place = sketch.is_output(s) ? "root" : sketch.fusion->place(s, p);
-  if (place == "inline") return;
+  if (place == "inline" || is_left_out(sketch, s, p)) return;
   if (const PlaceRule* rule = find_place_rule(place)) {
     schedule_in_nest(schedule, sketch, s, stage, *rule, p);
   } else {
@@ -156,15 +186,17 @@ Schedule schedule_sketch(const Sketch& sketch, const Point& p) {
 
 using Wish = std::map<std::string, KnobValue>;
 
-// A tile of sums that a register file holds: 4 vectors x 6 rows of 32 registers, 2 x 6 of 16. For other stages single vectors of a row.
+// A tile of sums that a register file holds: 4 vectors x 6 rows of 32 registers, 2 x 6 of 16. For other stages single vectors of a row; of a stage
+// with one loop, enough for a task.
 void wish_nest(Wish& wish, const Sketch& sketch, std::size_t s, const Space& space, const Device& device, bool tiled) {
   const Nest& nest = sketch.nests.at(s);
   const auto name = [&](std::size_t knob) { return space.knobs()[knob].name; };
   const auto& extents = nest.extents;
   const std::int64_t width = extents[0].value_or(sketch.root_lanes), lanes = vector_widths(sketch.root_lanes, width)[0];
-  const std::int64_t vectors = tiled ? std::min<std::int64_t>(device.vector_registers >= 32 ? 4 : 2, std::max<std::int64_t>(1, width / lanes)) : 1;
+  const std::int64_t wanted = !nest.is_deep() ? 16 : !tiled ? 1 : device.vector_registers >= 32 ? 4 : 2;
+  const std::int64_t vectors = std::min(wanted, std::max<std::int64_t>(1, width / lanes));
   wish[name(nest.knobs.lanes.index)] = lanes;
-  wish[name(nest.knobs.vectors.index)] = nest.is_deep() ? vectors : 16;
+  wish[name(nest.knobs.vectors.index)] = vectors;
   wish[name(nest.knobs.tail.index)] = std::string(extents[0] && width % (lanes * vectors) == 0 ? "RoundUp" : extents[0] && nest.is_deep() ? "ShiftInwards" : "GuardWithIf");
   if (!nest.is_deep()) return;
   const std::int64_t height = extents[1].value_or(1), rows = tiled ? std::min<std::int64_t>(6, height) : 1;
@@ -200,7 +232,7 @@ void add_seeds(Space& space, const Sketch& sketch, const Device& device) {
       const std::string place = seeded_place(sketch, s, way);
       if (!offered(space, knob, {place}).empty()) wish["place." + sketch.stage(s).name] = place;
     }
-    // Knobs without a wish are at their first value, which for a place may be inside what is then at root.
+    // A wish whose tiles do not fit is dropped; at the first values everything at root is a point of every space.
     if (!space.seed(wish, "sketch: " + way) && way == "root") {
       Wish plain;
       for (const auto& [s, knob] : sketch.fusion->places()) plain["place." + sketch.stage(s).name] = std::string("root");
@@ -209,10 +241,11 @@ void add_seeds(Space& space, const Sketch& sketch, const Device& device) {
   }
 }
 
-Space draw(const Algorithm& algorithm, const Problem& problem, const Device& device, const std::string& name, std::size_t most_places) {
+Space draw(const Algorithm& original, const Problem& problem, const Device& device, const std::string& name, std::size_t most_places) {
   Space space(name);
   auto sketch = std::make_shared<Sketch>();
-  sketch->algorithm = algorithm;
+  sketch->algorithm = with_stored_outputs(original);
+  const Algorithm& algorithm = sketch->algorithm;
   sketch->algorithm.pipeline.clear();  // large, and of no use here
   sketch->algorithm.own_pipeline.clear();
   sketch->extents = stage_extents(algorithm, problem);
@@ -226,7 +259,7 @@ Space draw(const Algorithm& algorithm, const Problem& problem, const Device& dev
   sketch->fusion = Fusion::declare(space, algorithm, options);
   const std::vector<std::size_t>& placed = sketch->fusion->placed();
   for (std::size_t s = algorithm.stages.size(); s-- > 0;) {
-    if (sketch->is_output(s) || std::count(placed.begin(), placed.end(), s) > 0) declare_stage(space, *sketch, s, device, widest);
+    if (sketch->is_output(s) || std::count(placed.begin(), placed.end(), s) > 0) declare_stage(space, *sketch, s, problem, device, widest);
   }
   space.schedule_as([sketch](const Point& p) { return schedule_sketch(*sketch, p); });
   add_seeds(space, *sketch, device);

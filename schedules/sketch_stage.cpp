@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dsl/loop_nest.h"
 #include "schedules/stage_graph.h"
 #include "schedules/structure.h"
 
@@ -60,10 +61,10 @@ void declare_reductions(Space& space, StageKnobs& knobs, const Stage& stage, Con
   ways.push_back("reduction");
   const std::int64_t taps = taps_in(stage);
   const auto values = [](bool offered, std::vector<std::int64_t> all) { return offered ? all : std::vector<std::int64_t>{all[0]}; };
-  knobs.along = space.words("along." + stage.name, ways);
-  knobs.sums = space.knob("sums." + stage.name, values(regroups, {0, 1, 2, 4, 8}));
-  knobs.steps = space.knob("steps." + stage.name, values(has_long_reduction(stage), {1, 2, 4}));
-  knobs.taps = space.knob("taps." + stage.name, values(taps > 1 && taps <= kMostUnrolledTaps, {0, 1}));
+  knobs.along = space.words("along" + knob_suffix(stage.name), ways);
+  knobs.sums = space.knob("sums" + knob_suffix(stage.name), values(regroups, {0, 1, 2, 4, 8}));
+  knobs.steps = space.knob("steps" + knob_suffix(stage.name), values(has_long_reduction(stage), {1, 2, 4}));
+  knobs.taps = space.knob("taps" + knob_suffix(stage.name), values(taps > 1 && taps <= kMostUnrolledTaps, {0, 1}));
   space.require("partial sums belong to a stage that runs along its reduction, unrolled steps of it to one that does not",
                 [](const std::string& along, std::int64_t sums, std::int64_t steps, std::int64_t unrolled) {
                   return along == "reduction" ? steps == 1 && unrolled == 0 : sums == 0;
@@ -78,10 +79,41 @@ void declare_update_tiles(Space& space, StageKnobs& knobs, const Stage& stage, c
   const bool is_tiled = vector_dimension(stage).has_value();
   const bool has_rows = std::any_of(stage.updates.begin(), stage.updates.end(), [&](const Update& update) { return update_loops(stage, update).size() >= 2; });
   const std::int64_t height = has_rows ? extents[d + 1 < extents.size() ? d + 1 : 0].value_or(lanes) : 1;
-  knobs.lanes = space.knob("lanes." + stage.name, vector_widths(lanes, is_tiled ? width : lanes));
-  knobs.vectors = space.knob("vectors." + stage.name, is_tiled ? at_most({1, 2, 3, 4, 6, 8, 16, 32}, width / std::min(width, lanes)) : std::vector<std::int64_t>{1});
-  knobs.rows = space.knob("rows." + stage.name, at_most({1, 2, 3, 4, 5, 6, 8}, height));
+  knobs.lanes = space.knob("lanes" + knob_suffix(stage.name), vector_widths(lanes, is_tiled ? width : lanes));
+  knobs.vectors = space.knob("vectors" + knob_suffix(stage.name), is_tiled ? at_most({1, 2, 3, 4, 6, 8, 16, 32}, width / std::min(width, lanes)) : std::vector<std::int64_t>{1});
+  knobs.rows = space.knob("rows" + knob_suffix(stage.name), at_most({1, 2, 3, 4, 5, 6, 8}, height));
   space.limit("vectors unrolled in a tile of an update", most_unrolled, [](std::int64_t v, std::int64_t r) { return v * r; }, *knobs.vectors, *knobs.rows);
+}
+
+std::optional<std::int64_t> reduction_length(const Algorithm& algorithm, const Stage& stage, const Problem& problem) {
+  if (stage.updates.empty() || stage.updates[0].reduction.empty()) return std::nullopt;
+  return evaluate(*stage.updates[0].reduction.back().extent, algorithm, problem);
+}
+
+void declare_parts(Space& space, StageKnobs& knobs, const Algorithm& algorithm, const Stage& stage, const Problem& problem) {
+  const bool exact = algorithm.contract == Contract::strict && stage.types[0].is_float();
+  const auto length = reduction_length(algorithm, stage, problem);
+  if (stage.updates.size() != 1 || exact || !length || *length < 2 || stage.types.size() != 1 || !is_associative(stage, stage.updates[0])) return;
+  knobs.parts = space.knob("parts" + knob_suffix(stage.name), at_most({1, 2, 4, 8, 16, 32}, *length));
+}
+
+void schedule_in_parts(Schedule& schedule, const Algorithm& algorithm, const Stage& stage, std::int64_t length, std::int64_t parts, std::int64_t lanes) {
+  const Update& update = stage.updates[0];
+  const std::string part = new_loop(stage, "part"), within = new_loop(stage, "within"), sum = new_loop(stage, "sum");
+  const std::string sums = factored_name(stage.name, [&](const std::string& name) {
+    return algorithm.find_stage(name) ||
+           std::any_of(schedule.directives.begin(), schedule.directives.end(), [&](const Directive& directive) { return directive.stage == name; });
+  });
+  const std::vector<std::string> loops = update_loops(stage, update);
+  const bool runs_along = !loops.empty() && loops[0] == stage.loops[0] && lanes > 1;
+  if (!stage.loops.empty() && lanes > 1) Chain(schedule, stage.name).add("vectorize", stage.loops[0], lanes, "GuardWithIf");
+  Chain combined(schedule, stage.name, 0);
+  combined.add("split", update.reduction.back().name, part, within, ceil_div(length, parts), "GuardWithIf").add("rfactor", part, sum);
+  if (runs_along) combined.add("reorder", std::vector<std::string>{stage.loops[0], part}).add("vectorize", stage.loops[0], lanes, "GuardWithIf");
+  Chain(schedule, sums).add("compute_root");
+  Chain partial(schedule, sums, 0);
+  if (runs_along) partial.add("vectorize", stage.loops[0], lanes, "GuardWithIf");
+  partial.add("parallel", sum);
 }
 
 LoopStyle style_at_root(const StageKnobs& knobs, const Stage& stage, const std::vector<std::optional<std::int64_t>>& extents, const Point& p) {
