@@ -32,7 +32,7 @@ class Stages {
     // `A.in()` of an input is the stage that reads it, which the pipeline has already.
     if (!is_stage && consumer.empty()) return stage(base + ".in");
     Halide::Func& wrapped = stage(is_stage ? base : base + ".in");
-    Halide::Func wrapper = consumer.empty() ? wrapped.in() : wrapped.in(stage(consumer));
+    Halide::Func wrapper = !consumer.empty() ? wrapped.in(stage(consumer)) : is_copied_out(base) ? copy_out(base) : wrapped.in();
     return wrappers_.emplace(reference, wrapper).first->second;
   }
 
@@ -58,6 +58,38 @@ class Stages {
   }
 
  private:
+  // An output with updates that no stage reads: its wrapper is what the caller's buffer gets.
+  bool is_copied_out(const std::string& output) {
+    if (std::ranges::find(pipeline_.output_stages, output) == pipeline_.output_stages.end()) return false;
+    const Halide::Func& wrapped = stage(output);
+    return wrapped.has_update_definition() && std::ranges::none_of(pipeline_.stages, [&](const auto& other) {
+      return other.first != output && Halide::Internal::find_direct_calls(other.second.function()).contains(wrapped.name());
+    });
+  }
+
+  Halide::Func copy_out(const std::string& output) {
+    const Halide::Func wrapped = stage(output);
+    const std::string name = output + ".in";
+    Halide::Func copy(halide_name(name));
+    std::vector<Halide::Expr> loops(wrapped.args().begin(), wrapped.args().end());
+    if (wrapped.outputs() == 1) {
+      copy(wrapped.args()) = wrapped(loops);
+    } else {
+      copy(wrapped.args()) = Halide::Tuple(wrapped(loops));
+    }
+    std::vector<Halide::Func> outputs = pipeline_.pipeline.outputs();
+    std::ranges::replace_if(outputs, [&](const Halide::Func& func) { return func.name() == wrapped.name(); }, copy);
+    std::ranges::replace(pipeline_.output_stages, output, name);
+    pipeline_.pipeline = Halide::Pipeline(outputs, pipeline_.pipeline.requirements());
+    for (auto& [argument, parameter] : pipeline_.outputs) {
+      for (int c = 0; c < wrapped.outputs(); ++c)
+        if (parameter.same_as(wrapped.output_buffers()[static_cast<std::size_t>(c)].parameter()))
+          parameter = copy.output_buffers()[static_cast<std::size_t>(c)].parameter();
+    }
+    pipeline_.stages.emplace(name, copy);
+    return copy;
+  }
+
   Halide::Func& stage(const std::string& name) {
     const auto found = pipeline_.stages.find(name);
     if (found == pipeline_.stages.end()) throw ScheduleError(fmt::format("there is no stage '{}'", name));

@@ -28,6 +28,7 @@ StageLoops first_stage(std::string name, const StageFacts& facts) {
   stage.folds.resize(rank);
   stage.bounds.resize(rank);
   stage.is_aligned.resize(rank);
+  stage.stores_output = facts.is_output;
   if (facts.is_output) stage.compute.kind = Level::Kind::root;
   return stage;
 }
@@ -193,8 +194,11 @@ int LoopNest::make_wrapper(const std::string& reference, int wrapped, int consum
       }
     }
   }
-  const std::string& name = stages_[static_cast<std::size_t>(wrapped)].name;
-  if (!is_read) {
+  StageLoops& original = stages_[static_cast<std::size_t>(wrapped)];
+  const std::string& name = original.name;
+  // Sums that end in the caller's buffer have no other place to be kept in: a wrapper then stores the output, and what it wraps is a stage like others.
+  const bool stores_output = !is_read && consumer < 0 && original.stores_output && original.updates() > 0;
+  if (!is_read && !stores_output) {
     why_not = consumer < 0 ? fmt::format("no stage reads {}, so a wrapper of it would hold nothing", name)
                            : fmt::format("{} does not read {}; the stages that do are {}", stages_[static_cast<std::size_t>(consumer)].name, name,
                                          listed(readers));
@@ -204,6 +208,9 @@ int LoopNest::make_wrapper(const std::string& reference, int wrapped, int consum
   StageLoops wrapper = first_stage(reference, *stages_[static_cast<std::size_t>(wrapped)].facts);
   wrapper.wraps = wrapped;
   wrapper.compute = {};
+  wrapper.stores_output = stores_output;
+  if (stores_output) std::swap(wrapper.compute, original.compute);
+  original.stores_output = original.stores_output && !stores_output;
   wrapper.definitions.push_back(first_loops(made_facts_.back(), -1));
   stages_.push_back(std::move(wrapper));
   return index;

@@ -111,6 +111,7 @@ struct StageLoops {
   std::string name;                      // as a directive refers to it: `c`, `B.in()`, `f.in(g)`
   const StageFacts* facts = nullptr;     // a wrapper's are those of what it wraps, but for its definition
   int wraps = -1;                        // the stage that a wrapper copies
+  bool stores_output = false;            // into the caller's buffer: an output, or in its place a wrapper of it
   std::deque<Definition> definitions;    // the pure one, the updates, then specializations of either, as they are said
   Level compute, store, hoist;
   std::vector<Fold> folds;               // by dimension
@@ -119,7 +120,7 @@ struct StageLoops {
 
   // Stored further out than computed: each iteration computes only what earlier ones did not, so its extents are not fixed.
   bool slides() const { return store.directive != kNoDirective && (store.kind != compute.kind || store.stage != compute.stage || store.loop != compute.loop); }
-  bool is_output() const { return wraps < 0 && facts->is_output; }
+  bool is_output() const { return stores_output; }
   int updates() const;                   // how many
   const Definition* find(int update, const std::string& condition) const;  // null when there is no such one
   Definition* find(int update, const std::string& condition);

@@ -8,157 +8,274 @@
 namespace kiln::schedules {
 namespace {
 
-// A loop this short is worth unrolling whole: colour channels, filter taps.
+// A loop this short is worth a place inside the tile: colour channels, filter taps.
 constexpr std::int64_t kShortLoop = 4;
+// Extents that the problem does not tell are taken for this in the choice of values.
+constexpr std::int64_t kUsualExtent = 1024;
 
-const std::vector<std::int64_t> kSteps = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
+const std::vector<std::int64_t> kVectors = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+const std::vector<std::int64_t> kRows = {1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32};
+const std::vector<std::int64_t> kPanels = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+const std::vector<std::int64_t> kStrips = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
+// Some rows a task come first: what a task computes for itself at its edges is then shared by them.
+constexpr std::int64_t kFirstStrip = 8;
+
+using Extents = std::vector<std::optional<std::int64_t>>;
+
+struct Shape {
+  std::vector<std::string> loops;
+  Extents extents;
+
+  std::size_t dimension(const std::string& loop) const { return static_cast<std::size_t>(std::find(loops.begin(), loops.end(), loop) - loops.begin()); }
+  const std::optional<std::int64_t>& extent(const std::string& loop) const { return extents[dimension(loop)]; }
+  bool is_short(std::size_t d) const { return extents[d] && *extents[d] > 1 && *extents[d] <= kShortLoop; }
+
+  // The third loop of a tile: a short one first, else the one further in.
+  std::optional<std::size_t> third(std::size_t vector, std::size_t across) const {
+    std::optional<std::size_t> found;
+    for (std::size_t d = loops.size(); d-- > 0;) {
+      if (d != vector && d != across && (!found || is_short(d) || !is_short(*found))) found = d;
+    }
+    return loops.size() >= 3 ? found : std::nullopt;
+  }
+};
+
+Shape shape_of(const Nest& nest) { return {nest.loops, nest.extents}; }
+
+bool divides(std::int64_t factor, const std::optional<std::int64_t>& extent) { return extent && *extent % factor == 0; }
 
 std::vector<std::int64_t> lane_choices(const Device& device, DType widest, DType own, std::int64_t extent) {
   std::set<std::int64_t, std::greater<>> lanes;
-  for (const std::int64_t full : {lanes_of(device, own), 2 * lanes_of(device, widest), lanes_of(device, widest)}) {
-    lanes.insert(vector_widths(full, extent)[0]);
-  }
+  for (const std::int64_t full : {lanes_of(device, own), 2 * lanes_of(device, widest), lanes_of(device, widest)}) lanes.insert(vector_widths(full, extent)[0]);
   return {lanes.begin(), lanes.end()};
 }
 
-std::vector<std::int64_t> with_zero(std::vector<std::int64_t> values) {
-  values.insert(values.begin(), 0);
-  return values;
-}
-
-std::size_t across_dimension(const Nest& nest, const std::string& loop) {
-  return static_cast<std::size_t>(std::find(nest.loops.begin(), nest.loops.end(), loop) - nest.loops.begin());
-}
-
-void constrain_flat(Space& space, const Nest& nest, std::int64_t most_unrolled) {
-  const NestKnobs& k = nest.knobs;
-  const std::int64_t extent = nest.extents[0];
-  space.require("a task must not be wider than the output", [=](std::int64_t l, std::int64_t v, const std::string& t) {
-    return l * v <= extent || (t == "GuardWithIf" && v == 1);
-  }, k.lanes, k.vectors, k.tail);
-  space.limit("vectors unrolled in a tile", most_unrolled, [](std::int64_t v, std::int64_t u) { return u == 1 ? v : 1; }, k.vectors, k.unroll);
-}
-
-void constrain_deep(Space& space, const Nest& nest, std::int64_t most_unrolled) {
-  const NestKnobs& k = nest.knobs;
-  const std::vector<std::int64_t> extents = nest.extents;
-  const std::vector<std::string> loops = nest.loops;
-  const auto extent_of_loop = [=](const std::string& a) {
-    return extents[static_cast<std::size_t>(std::find(loops.begin(), loops.end(), a) - loops.begin())];
-  };
-  space.require("a tile must not be wider than the output", [=](std::int64_t l, std::int64_t v) { return l * v <= extents[0]; }, k.lanes, k.vectors);
-  space.require("a strip must not be longer than the output",
-                [=](std::int64_t r, std::int64_t s, const std::string& a) { return r * s <= extent_of_loop(a); }, k.rows, k.strip, k.across);
-  space.require("only a tile of fixed width can be unrolled", [](std::int64_t v, std::int64_t u) { return u == 0 || v > 0; }, k.vectors, k.unroll);
-  if (nest.short_loop) {
-    const std::string name = loops[*nest.short_loop];
-    space.require("a loop inside the tile cannot be the one that is cut into strips",
-                  [=](std::int64_t inside, const std::string& a) { return inside == 0 || a != name; }, k.inside, k.across);
+// The innermost loop, and where that is shorter than a vector the first that is not: pixels whose channels lie together.
+std::vector<std::string> vector_choices(const Shape& shape, std::int64_t lanes) {
+  std::vector<std::string> choices = {shape.loops[0]};
+  if (!shape.extents[0] || *shape.extents[0] >= lanes) return choices;
+  for (std::size_t d = 1; d < shape.loops.size(); ++d) {
+    if (!shape.extents[d] || *shape.extents[d] < lanes) continue;
+    choices.insert(choices.begin(), shape.loops[d]);
+    break;
   }
-  const std::int64_t copies = nest.short_loop ? extents[*nest.short_loop] : 1;
-  space.limit("vectors unrolled in a tile", most_unrolled, [=](std::int64_t v, std::int64_t r, std::int64_t u, std::int64_t inside) {
-    return (u == 1 ? v * r : 1) * (inside == 1 ? copies : 1);
-  }, k.vectors, k.rows, k.unroll, k.inside);
+  return choices;
 }
 
-void schedule_flat(Chain& chain, const Nest& nest, const Stage& output, const Point& p) {
+std::vector<std::int64_t> strip_choices(std::int64_t most, std::int64_t most_at_first) {
+  std::vector<std::int64_t> strips = at_most(kStrips, most);
+  const auto first = std::upper_bound(strips.begin(), strips.end(), std::min(kFirstStrip, most_at_first)) - 1;
+  std::rotate(strips.begin(), first, first + 1);
+  return strips;
+}
+
+void constrain_tile(Space& space, const NestKnobs& k, const Shape& shape, std::int64_t most_unrolled) {
+  space.require("a tile must not be wider than what it tiles", [=](const std::string& x, std::int64_t l, std::int64_t v) {
+    const std::int64_t extent = shape.extent(x).value_or(kUsualExtent);
+    return l * v <= extent || (v == 1 && l == 1);
+  }, k.vector, k.lanes, k.vectors);
+  space.require("RoundUp needs a tile whose width divides what it tiles, and ShiftInwards one that is no wider",
+                [=](const std::string& x, std::int64_t l, std::int64_t v, const std::string& t) {
+                  if (t == "GuardWithIf") return true;
+                  return t == "RoundUp" ? divides(l * v, shape.extent(x)) : shape.extent(x) && l * v <= *shape.extent(x);
+                }, k.vector, k.lanes, k.vectors, k.tail);
+  if (shape.loops.size() < 2) {
+    space.limit("vectors unrolled in a tile", most_unrolled, [](std::int64_t v, std::int64_t u) { return u == 1 ? v : 1; }, k.vectors, k.unroll);
+    return;
+  }
+  space.require("a tile's second loop is not the one its vectors run along", [](const std::string& x, const std::string& y) { return x != y; }, k.vector, k.across);
+  space.require("a tile must not be higher than what it tiles", [=](const std::string& y, std::int64_t r) { return r <= shape.extent(y).value_or(kUsualExtent); },
+                k.across, k.rows);
+  space.require("a tile's depth must divide what it tiles", [=](const std::string& x, const std::string& y, std::int64_t d) {
+    if (d == 0 || x == y) return d == 0;
+    const auto third = shape.third(shape.dimension(x), shape.dimension(y));
+    return third && divides(d, shape.extents[*third]);
+  }, k.vector, k.across, k.deep);
+  space.limit("vectors unrolled in a tile", most_unrolled, [](std::int64_t v, std::int64_t r, std::int64_t u, std::int64_t d) {
+    return (u == 1 ? v * r : 1) * std::max<std::int64_t>(d, 1);
+  }, k.vectors, k.rows, k.unroll, k.deep);
+}
+
+// A strip or a block must not reach beyond a whole one.
+void constrain_blocks(Space& space, const NestKnobs& k, const Shape& shape, bool may_walk_columns) {
+  const auto tiles = [](const std::optional<std::int64_t>& extent, std::int64_t size) { return ceil_div(extent.value_or(kUsualExtent), size); };
+  space.require("a strip must not be longer than what it is cut from",
+                [=](const std::string& x, std::int64_t l, std::int64_t v, const std::string& y, std::int64_t r, std::int64_t s) {
+                  const bool is_flat = shape.loops.size() < 2;
+                  return s <= tiles(is_flat ? shape.extent(x) : shape.extent(y), is_flat ? l * v : r) || s == 1 || (may_walk_columns && s <= tiles(shape.extent(x), l * v));
+                }, k.vector, k.lanes, k.vectors, k.across, k.rows, k.strip);
+  if (shape.loops.size() < 2) return;
+  space.require("a block must be smaller than the whole",
+                [=](const std::string& x, std::int64_t l, std::int64_t v, const std::string& y, std::int64_t r, std::int64_t b) {
+                  return b == 0 || b < tiles(shape.extent(x), l * v) || (may_walk_columns && b < tiles(shape.extent(y), r));
+                }, k.vector, k.lanes, k.vectors, k.across, k.rows, k.panel);
+}
+
+std::string named(const Nest& nest, const std::string& base) { return new_name(base, nest.taken); }
+
+// One loop's split into tiles.
+struct Cut {
+  std::string outer, inner;  // inner is empty when a tile is one iteration
+  std::int64_t factor = 1;
+  std::string tail;
+};
+
+// Tiles that belong to different tasks must not overlap: two threads would store to one element, perhaps other bits.
+std::string tail_of(std::int64_t factor, const std::optional<std::int64_t>& extent, const std::string& wish, bool is_shared_out) {
+  if (wish == "GuardWithIf") return wish;
+  if (wish == "RoundUp" || is_shared_out) return divides(factor, extent) ? "RoundUp" : "GuardWithIf";
+  return extent && factor <= *extent ? "ShiftInwards" : "GuardWithIf";
+}
+
+struct Loops {
+  std::size_t vector = 0;
+  std::optional<std::size_t> across, third;  // third only when it is in the tile
+  Cut along, down, deep;
+  std::string task, strip, panel;            // panel is empty when blocks are whole
+  std::vector<std::string> outside;          // loops that no tile cuts
+};
+
+Loops loops_of(const Nest& nest, Walk walk, const Point& p) {
   const NestKnobs& k = nest.knobs;
-  const std::string task = new_loop(output, "task"), inner = new_loop(output, nest.loops[0] + "i");
-  chain.add("split", nest.loops[0], task, inner, p[k.lanes] * p[k.vectors], p[k.tail]).add("parallel", task);
-  if (p[k.lanes] > 1) chain.add("vectorize", inner, p[k.lanes]);
-  if (p[k.unroll] == 1) chain.add("unroll", inner);
+  const Shape shape = shape_of(nest);
+  Loops loops;
+  loops.vector = shape.dimension(p[k.vector]);
+  const bool is_flat = !nest.is_deep();
+  const bool has_panel = !is_flat && p[k.panel] > 0, columns = !is_flat && walk == Walk::columns;
+  const std::string& x = p[k.vector];
+  const std::int64_t width = p[k.lanes] * p[k.vectors];
+  loops.along = {named(nest, x + "o"), named(nest, x + "i"), width, tail_of(width, shape.extent(x), p[k.tail], is_flat || columns || has_panel)};
+  if (!is_flat) {
+    const std::string& y = p[k.across];
+    loops.across = shape.dimension(y);
+    const bool is_whole = p[k.rows] == 1;
+    loops.down = {is_whole ? y : named(nest, y + "o"), is_whole ? "" : named(nest, y + "i"), p[k.rows],
+                  tail_of(p[k.rows], shape.extent(y), p[k.tail], !columns || has_panel)};
+    if (p[k.deep] > 0) {
+      loops.third = shape.third(loops.vector, *loops.across);
+      const std::string& z = nest.loops[*loops.third];
+      loops.deep = {named(nest, z + "o"), named(nest, z + "i"), p[k.deep], "RoundUp"};
+    }
+    if (has_panel) loops.panel = named(nest, "panel");
+  }
+  for (std::size_t d = 0; d < nest.loops.size(); ++d) {
+    if (d != loops.vector && loops.across != d && loops.third != d) loops.outside.push_back(nest.loops[d]);
+  }
+  loops.task = named(nest, "task");
+  const bool is_fused = !loops.outside.empty() || loops.third || has_panel;
+  loops.strip = is_fused ? named(nest, "strip") : loops.task;
+  return loops;
+}
+
+// Loops from the inside out, each fused with the next; the last fusion is the task.
+void fuse_all(Chain& chain, const Nest& nest, const std::vector<std::string>& loops, const std::string& task) {
+  std::string current = loops[0];
+  for (std::size_t o = 1; o < loops.size(); ++o) {
+    const std::string fused = o + 1 == loops.size() ? task : named(nest, "outer" + std::to_string(o));
+    chain.add("fuse", current, loops[o], fused);
+    current = fused;
+  }
 }
 
 }  // namespace
 
-Nest declare_nest(Space& space, const NestOptions& options, const Algorithm& algorithm, const Problem& problem, const Device& device,
-                  const std::string& output) {
-  const std::string& prefix = options.prefix;
-  const Stage& stage = algorithm.stage(output);
-  Nest nest{output, stage.loops, output_extents(algorithm, problem, output), std::nullopt, {}};
-  const std::size_t rank = nest.loops.size();
-  DType own = stage.types[0];
-  NestKnobs& k = nest.knobs;
-  const std::vector<std::int64_t> lanes = lane_choices(device, options.widest, own, nest.extents[0]);
-  std::vector<std::int64_t> vectors = at_most(kSteps, nest.extents[0] / lanes.back());
-  if (rank == 1) {
-    for (const std::int64_t more : {512, 1024, 2048, 4096}) {
-      if (more * lanes.back() <= nest.extents[0]) vectors.push_back(more);
-    }
+Nest declare_nest(Space& space, const NestOptions& options, const Stage& stage, const Extents& extents, const Device& device) {
+  const std::string& suffix = options.suffix;
+  const Shape shape{stage.loops, extents};
+  Nest nest{stage.name, stage.loops, extents, stage.loops, {}};
+  const std::vector<std::string> vectors = vector_choices(shape, lanes_of(device, options.widest));
+  const std::int64_t width = shape.extent(vectors[0]).value_or(kUsualExtent);
+  std::vector<std::int64_t> lanes = lane_choices(device, options.widest, stage.types[0], width);
+  if (vectors.size() > 1) {
+    const std::int64_t narrow = vector_widths(lanes.back(), *extents[0])[0];
+    if (narrow > 1 && narrow < lanes.back()) lanes.push_back(narrow);
   }
   std::int64_t longest = 1;
-  std::vector<std::string> across;
-  for (std::size_t d = 1; d < rank; ++d) {
-    across.push_back(nest.loops[d]);
-    longest = std::max(longest, nest.extents[d]);
-    if (d >= 2 && nest.extents[d] <= kShortLoop && nest.extents[d] > 1) nest.short_loop = d;
+  for (const auto& extent : extents) longest = std::max(longest, extent.value_or(kUsualExtent));
+  std::vector<std::string> across(stage.loops.begin() + (stage.loops.size() > 1 ? 1 : 0), stage.loops.end());
+  if (vectors.size() > 1) across.push_back(stage.loops[0]);
+  if (across.size() > 1 && across[0] == vectors[0]) std::rotate(across.begin(), across.begin() + 1, across.end());
+  NestKnobs& k = nest.knobs;
+  k.vector = space.words("vector" + suffix, vectors);
+  k.lanes = space.knob("lanes" + suffix, lanes);
+  k.vectors = space.knob("vectors" + suffix, at_most(kVectors, std::max<std::int64_t>(1, width / lanes.back())));
+  k.tail = space.words("tail" + suffix, {"GuardWithIf", "ShiftInwards", "RoundUp"});
+  const bool is_deep = nest.is_deep();
+  const auto only_deep = [&](std::vector<std::int64_t> values, std::int64_t otherwise) { return is_deep ? values : std::vector<std::int64_t>{otherwise}; };
+  k.across = space.words("across" + suffix, across);
+  k.rows = space.knob("rows" + suffix, only_deep(at_most(kRows, longest), 1));
+  k.deep = space.knob("deep" + suffix, nest.loops.size() >= 3 ? std::vector<std::int64_t>{0, 2, 3, 4} : std::vector<std::int64_t>{0});
+  k.unroll = space.knob("unroll" + suffix, {0, 1});
+  std::vector<std::int64_t> panels = {0};
+  for (const std::int64_t panel : kPanels) {
+    if (is_deep && panel < longest) panels.push_back(panel);
   }
-  if (across.empty()) across = {nest.loops[0]};
-  k.lanes = space.knob(prefix + "lanes", lanes);
-  k.vectors = space.knob(prefix + "vectors", rank == 1 ? vectors : with_zero(vectors));
-  k.rows = space.knob(prefix + "rows", at_most({1, 2, 3, 4, 6, 8, 12, 16, 24, 32}, longest));
-  k.unroll = space.knob(prefix + "unroll", {0, 1});
-  k.inside = space.knob(prefix + "inside", nest.short_loop ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0});
-  k.across = space.words(prefix + "across", across);
-  k.strip = space.knob(prefix + "strip", at_most(kSteps, longest));
-  k.tail = space.words(prefix + "tail", {"ShiftInwards", "GuardWithIf"});
-  if (rank == 1) {
-    constrain_flat(space, nest, options.most_unrolled);
-  } else {
-    constrain_deep(space, nest, options.most_unrolled);
-  }
+  k.panel = space.knob("panel" + suffix, panels);
+  k.strip = space.knob("strip" + suffix, strip_choices(is_deep ? longest : ceil_div(width, lanes.back()), is_deep ? shape.extent(across[0]).value_or(kUsualExtent) : ceil_div(width, lanes[0])));
+  constrain_tile(space, k, shape, options.most_unrolled);
+  constrain_blocks(space, k, shape, options.may_walk_columns);
   return nest;
 }
 
-NestLoops loops_of(const Nest& nest, const Stage& output, const Point& p) {
-  if (nest.loops.size() == 1) return {new_loop(output, "task"), "", "", 0};
-  const std::string& across = p[nest.knobs.across];
-  return {new_loop(output, "task"), new_loop(output, across + "o"), p[nest.knobs.vectors] > 0 ? new_loop(output, nest.loops[0] + "o") : "",
-          across_dimension(nest, across)};
+std::string loop_at(const Nest& nest, Walk walk, NestLevel level, const Point& p) {
+  const Loops loops = loops_of(nest, walk, p);
+  if (level == NestLevel::task) return loops.task;
+  if (!nest.is_deep()) return level == NestLevel::tile ? loops.along.outer : "";
+  return (level == NestLevel::tile) == (walk == Walk::rows) ? loops.along.outer : loops.down.outer;
 }
 
-void schedule_nest(Schedule& schedule, const Nest& nest, const Stage& output, const Point& p) {
-  const NestKnobs& k = nest.knobs;
-  Chain chain(schedule, nest.output);
-  if (nest.loops.size() == 1) return schedule_flat(chain, nest, output, p);
-  const NestLoops names = loops_of(nest, output, p);
-  const std::string& across = nest.loops[names.across];
-  const std::string row_in = new_loop(output, across + "i");
-  const bool tiled = p[k.vectors] > 0;
-  const std::string inner = tiled ? new_loop(output, nest.loops[0] + "i") : nest.loops[0];
+Tile tile_of(const Nest& nest, Walk walk, const Point& p) {
+  const Loops loops = loops_of(nest, walk, p);
+  Tile tile;
+  tile.vector = loops.vector;
+  tile.across = loops.across;
+  tile.third = loops.third;
+  tile.lanes = p[nest.knobs.lanes];
+  tile.is_full = loops.along.tail != "GuardWithIf";
+  tile.is_fixed = tile.is_full && (loops.down.inner.empty() || loops.down.tail != "GuardWithIf");
+  tile.is_unrolled = p[nest.knobs.unroll] == 1;
+  tile.vectors = p[nest.knobs.vectors] * p[nest.knobs.rows] * std::max<std::int64_t>(p[nest.knobs.deep], 1);
+  return tile;
+}
 
-  // A strip is a whole number of tiles, so only the outer split can leave a rest.
-  std::string strip = names.task;
-  std::vector<std::string> outside;
-  for (std::size_t d = 1; d < nest.loops.size(); ++d) {
-    if (d != names.across && !(p[k.inside] == 1 && d == *nest.short_loop)) outside.push_back(nest.loops[d]);
+void schedule_nest(Schedule& schedule, const Nest& nest, Walk walk, const Point& p) {
+  const NestKnobs& k = nest.knobs;
+  const Loops loops = loops_of(nest, walk, p);
+  Chain chain(schedule, nest.stage);
+  chain.add("split", nest.loops[loops.vector], loops.along.outer, loops.along.inner, loops.along.factor, loops.along.tail);
+  std::vector<std::string> order = {loops.along.inner};
+  std::string first = loops.along.outer, second;  // the loops over tiles, in the order of the walk
+  if (nest.is_deep()) {
+    if (loops.third) {
+      chain.add("split", nest.loops[*loops.third], loops.deep.outer, loops.deep.inner, loops.deep.factor, loops.deep.tail);
+      order.push_back(loops.deep.inner);
+    }
+    if (!loops.down.inner.empty()) {
+      chain.add("split", nest.loops[*loops.across], loops.down.outer, loops.down.inner, loops.down.factor, loops.down.tail);
+      order.push_back(loops.down.inner);
+    }
+    second = loops.down.outer;
+    if (walk == Walk::columns) std::swap(first, second);
   }
-  if (!outside.empty()) strip = new_loop(output, "strip");
-  if (tiled) chain.add("split", nest.loops[0], names.tile, inner, p[k.lanes] * p[k.vectors], p[k.tail]);
-  chain.add("split", across, strip, across, p[k.rows] * p[k.strip], p[k.tail]).add("split", across, names.row, row_in, p[k.rows]);
-  std::vector<DirectiveArgument> order = {inner};
-  if (p[k.inside] == 1) {
-    chain.add("bound", nest.loops[*nest.short_loop], 0, nest.extents[*nest.short_loop]);
-    order.push_back(nest.loops[*nest.short_loop]);
+  const std::string& last = second.empty() ? first : second;
+  chain.add("split", last, loops.strip, last, p[k.strip], "GuardWithIf");
+  if (!loops.panel.empty()) chain.add("split", first, loops.panel, first, p[k.panel], "GuardWithIf");
+  order.push_back(first);
+  if (!second.empty()) order.push_back(second);
+  std::vector<std::string> shared = loops.outside;
+  if (!loops.panel.empty()) shared.insert(shared.begin(), loops.panel);
+  if (loops.third) shared.push_back(loops.deep.outer);
+  shared.push_back(loops.strip);
+  order.insert(order.end(), shared.begin(), shared.end());
+  chain.add("reorder", order);
+  fuse_all(chain, nest, shared, loops.task);
+  chain.add("parallel", loops.task);
+  if (p[k.lanes] > 1) chain.add("vectorize", loops.along.inner, p[k.lanes]);
+  if (loops.third) chain.add("unroll", loops.deep.inner);
+  if (p[k.unroll] == 1) {
+    if (p[k.vectors] > 1) chain.add("unroll", loops.along.inner);
+    if (!loops.down.inner.empty()) chain.add("unroll", loops.down.inner);
   }
-  order.push_back(row_in);
-  if (tiled) order.push_back(names.tile);
-  order.push_back(names.row);
-  for (const std::string& loop : outside) order.push_back(loop);
-  order.push_back(strip);
-  schedule.directives.push_back({nest.output, -1, "reorder", order});
-  for (std::size_t o = 0; o < outside.size(); ++o) {
-    const bool last = o + 1 == outside.size();
-    // Fused from the inside out; the first fusion is of the innermost outer loop with the next.
-    const std::string next = last ? strip : outside[o + 1];
-    const std::string current = o == 0 ? outside[0] : new_loop(output, "outer" + std::to_string(o));
-    chain.add("fuse", current, next, last ? names.task : new_loop(output, "outer" + std::to_string(o + 1)));
-  }
-  chain.add("parallel", names.task);
-  if (p[k.lanes] > 1 && tiled) chain.add("vectorize", inner, p[k.lanes]);
-  if (p[k.lanes] > 1 && !tiled) chain.add("vectorize", inner, p[k.lanes], p[k.tail]);
-  if (p[k.inside] == 1) chain.add("unroll", nest.loops[*nest.short_loop]);
-  if (p[k.unroll] == 1) chain.add("unroll", inner).add("unroll", row_in);
 }
 
 }  // namespace kiln::schedules

@@ -1,59 +1,73 @@
-// The loop nest of an output: vectors along the innermost loop, a tile over it and one more loop, strips of tiles shared out as tasks.
-// Spaces declare it as knobs and place other stages at its loops.
+// The loop nest of a stage that others may be computed in, an output or a stage at root: vectors along one loop, a tile over it and up to two more,
+// tiles walked along one of them within blocks, strips of these shared out as tasks. Spaces declare it as knobs and place other stages at its loops.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "dsl/algorithm.h"
 #include "dsl/device.h"
-#include "dsl/problem.h"
 #include "schedules/space.h"
 
 namespace kiln::schedules {
 
+// Which tiles a task goes through first: along the vectors, and then down, or down first and then along.
+enum class Walk : std::uint8_t { rows, columns };
+
+// The places in a nest, from the outside in.
+enum class NestLevel : std::uint8_t { task, row, tile };
+
 struct NestKnobs {
-  Knob lanes;    // elements a vector
-  Knob vectors;  // of a tile along the innermost loop; 0: the whole extent (two or more loops only)
-  Knob rows;     // of a tile along the second loop
-  Knob strip;    // tiles of rows of a task
-  Knob unroll;   // 1: the tile's loops are unrolled
-  Knob inside;   // 1: the short third loop runs inside the tile, around its vectors, unrolled
-  WordKnob across;
-  WordKnob tail;  // of every split: ShiftInwards, or GuardWithIf
+  WordKnob vector;  // the loop that vectors run along
+  Knob lanes;       // elements a vector
+  Knob vectors;     // of a tile
+  WordKnob across;  // the second loop of a tile
+  Knob rows;        // of a tile along it
+  Knob deep;        // of a tile along a third loop, unrolled; 0: that loop is outside the tile
+  Knob unroll;      // 1: the tile's loops are unrolled
+  Knob panel;       // tiles of a block along the walk; 0: all there are
+  Knob strip;       // rows of tiles (columns when walked down) of a task
+  WordKnob tail;    // of the vectors' loop: ShiftInwards, RoundUp, GuardWithIf
 };
 
 // What the knobs were declared for.
 struct Nest {
-  std::string output;
-  std::vector<std::string> loops;
-  std::vector<std::int64_t> extents;
-  std::optional<std::size_t> short_loop;  // the loop that `inside` is about, with its fixed extent
+  std::string stage;
+  std::vector<std::string> loops;                    // innermost first; at least one
+  std::vector<std::optional<std::int64_t>> extents;  // nothing where the problem does not tell
+  std::vector<std::string> taken;                    // names that new loops must not have
   NestKnobs knobs;
-};
-
-// The names of the loops that a point's nest has, empty when it has no such loop.
-struct NestLoops {
-  std::string task;     // outermost, in parallel
-  std::string row;      // tiles along the second loop, within a task
-  std::string tile;     // tiles along the innermost loop, within a row of tiles
-  std::size_t across = 0;  // the dimension of the second loop
+  bool is_deep() const { return loops.size() >= 2; }
 };
 
 struct NestOptions {
-  std::string prefix;                // tells the knobs of several outputs apart
-  DType widest;                      // the largest type computed with: vectors are tried that fill a register with it and with the output's own
-  std::int64_t most_unrolled = 32;   // vectors unrolled in a tile
+  std::string suffix;               // tells the knobs of several nests apart: ".blur"
+  DType widest;                     // the largest type computed with: vectors are tried that fill a register with it and with the stage's own
+  std::int64_t most_unrolled = 32;  // vectors unrolled in a tile
+  bool may_walk_columns = false;
 };
 
-// Declares the knobs with their constraints. The output has at least one loop.
-Nest declare_nest(Space& space, const NestOptions& options, const Algorithm& algorithm, const Problem& problem, const Device& device,
-                  const std::string& output);
+// Declares the knobs with their constraints. The first values of all of them go together.
+Nest declare_nest(Space& space, const NestOptions& options, const Stage& stage, const std::vector<std::optional<std::int64_t>>& extents, const Device& device);
 
-NestLoops loops_of(const Nest& nest, const Stage& output, const Point& point);
+// The loop at a level; empty for the row of a nest with one loop, which has none.
+std::string loop_at(const Nest& nest, Walk walk, NestLevel level, const Point& point);
 
-// Appends the output's directives.
-void schedule_nest(Schedule& schedule, const Nest& nest, const Stage& output, const Point& point);
+// What a stage in the nest needs to know of its tile.
+struct Tile {
+  std::size_t vector = 0;              // dimensions of the nest's stage
+  std::optional<std::size_t> across, third;
+  std::int64_t lanes = 1;
+  bool is_full = false;                // never narrower than its width: a vector of lanes always fits
+  bool is_fixed = false;               // and never lower than its height: its extents are known while compiling
+  bool is_unrolled = false;
+  std::int64_t vectors = 1;            // in all its rows and its depth
+};
+Tile tile_of(const Nest& nest, Walk walk, const Point& point);
+
+// Appends the stage's directives.
+void schedule_nest(Schedule& schedule, const Nest& nest, Walk walk, const Point& point);
 
 }  // namespace kiln::schedules

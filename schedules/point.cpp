@@ -1,5 +1,7 @@
 #include "schedules/point.h"
 
+#include <algorithm>
+
 namespace kiln::schedules {
 
 std::string print(const KnobValue& value) {
@@ -7,10 +9,16 @@ std::string print(const KnobValue& value) {
   return std::get<std::string>(value);
 }
 
+bool Point::is_active(std::size_t knob) const {
+  const std::optional<Condition>& condition = (*knobs_)[knob].only_when;
+  return !condition || std::count(condition->values.begin(), condition->values.end(), choice_[condition->knob]) > 0;
+}
+
 std::string print(const Point& point) {
   std::string text;
   for (std::size_t k = 0; k < point.knobs().size(); ++k) {
-    if (k > 0) text += ' ';
+    if (point.knobs()[k].is_derived() || !point.is_active(k)) continue;
+    if (!text.empty()) text += ' ';
     text += point.knobs()[k].name + '=' + print(point.value(k));
   }
   return text;

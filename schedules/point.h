@@ -1,10 +1,13 @@
-// Knobs and points: a point chooses one value for every knob of a space.
+// Knobs and points: a point chooses one value for every knob of a space. Some knobs are of use only under a value of another, and some values
+// follow from knobs and are chosen by nobody.
 #pragma once
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -15,10 +18,25 @@ namespace kiln::schedules {
 using KnobValue = std::variant<std::int64_t, std::string>;
 std::string print(const KnobValue& value);
 
+class Point;
+
+// A knob under a condition is of use only while another knob has one of these values (by their places); else it keeps its first value.
+struct Condition {
+  std::size_t knob = 0;
+  std::vector<std::uint16_t> values;
+  bool operator==(const Condition&) const = default;
+};
+
 // What a space keeps of a knob. All values are numbers, or all are words; each differs from the others.
 struct KnobDeclaration {
   std::string name;
   std::vector<KnobValue> values;
+  std::optional<Condition> only_when;
+  // A derived value: what it is computed from (by place, all declared before it) and how. No one chooses it and no text shows it.
+  std::vector<std::size_t> reads;
+  std::function<std::int64_t(const Point&)> follows;
+
+  bool is_derived() const { return follows != nullptr; }
 };
 
 // Names a knob of one space. Cheap to copy into the functions that read it.
@@ -39,6 +57,11 @@ class Point {
   const std::string& operator[](WordKnob knob) const { return std::get<std::string>(value(knob.index)); }
   const KnobValue& value(std::size_t knob) const { return (*knobs_)[knob].values[choice_[knob]]; }
 
+  void set(std::size_t knob, std::uint16_t value) { choice_[knob] = value; }
+
+  // Whether the knob is of use at this point.
+  bool is_active(std::size_t knob) const;
+
   const std::vector<KnobDeclaration>& knobs() const { return *knobs_; }
   const Choice& choice() const { return choice_; }
   bool operator==(const Point& other) const { return choice_ == other.choice_; }
@@ -49,7 +72,7 @@ class Point {
   Choice choice_;
 };
 
-// `tile_m=64 order=nm`, every knob in declared order. Space::parse reads it back.
+// `tile_m=64 order=nm`, every knob that is of use in declared order. Space::parse reads it back.
 std::string print(const Point& point);
 
 // lo, lo + step, …, at most hi.

@@ -5,49 +5,34 @@
 #include <optional>
 
 #include "dsl/error.h"
-#include "schedules/nest.h"
-#include "schedules/placement.h"
-#include "schedules/stage_graph.h"
+#include "schedules/census.h"
+#include "schedules/fusion.h"
+#include "schedules/sketch_stage.h"
 #include "schedules/structure.h"
 
 namespace kiln::schedules {
 namespace {
 
-// The places of all stages are tied to each other, so their combinations are told apart one by one. Beyond this many only the stages nearest
-// to the outputs are placed by knobs: the others are inlined when read once, else at root.
-constexpr std::size_t kMostCombinations = 50'000;
-// An inlined stage is computed once for every path that leads to it; more than this many and its code outgrows its use.
-constexpr std::int64_t kMostCopies = 12;
+// Combinations of places told apart while counting; a pipeline whose stages are read too crosswise for it has knobs for fewer of them.
+constexpr std::size_t kMostCombinations = 400'000;
 // Vectors unrolled in a tile. Register tiles of sums use some 30; around the many reads of a stencil 30 copies compile for longer than
 // they could ever save.
 constexpr std::int64_t kMostUnrolled = 32, kMostUnrolledStencils = 8;
 // A stage that one reader names more often than this is read by a stencil.
 constexpr std::int64_t kStencilReads = 3;
 
-// How deep in the output's nest a stage is computed. Inlined stages are as deep as their readers.
-int depth(const std::string& place) {
-  if (place == "root") return 0;
-  if (place == "task") return 1;
-  if (place == "row" || place == "slide") return 2;
-  return 3;  // tile
-}
-
 struct Sketch {
   Algorithm algorithm;
-  std::vector<PlacedStage> placed;
-  std::map<std::size_t, Nest> nests;                   // by stage: outputs without updates and with at least one loop
-  std::map<std::size_t, Knob> update_lanes;            // outputs with updates
-  std::map<std::size_t, WordKnob> places;              // stages with more than one place
-  std::map<std::size_t, std::string> fixed_places;
-  std::map<std::size_t, WordKnob> along;               // stages and outputs with reductions: "reduction", "loop"
-  std::map<std::size_t, Knob> reduce_vectors;
-  std::int64_t root_lanes = 1;                         // of stages at root
+  std::vector<std::vector<std::optional<std::int64_t>>> extents;  // by stage
+  std::shared_ptr<const Fusion> fusion;
+  std::map<std::size_t, Nest> nests;            // hosts: outputs without updates, and stages that may be at root
+  std::map<std::size_t, StageKnobs> knobs;
+  std::map<std::size_t, WordKnob> layouts;      // copies of inputs: how they lie in memory
+  std::map<std::size_t, std::int64_t> lengths;  // of reductions that may be done in parts
+  std::int64_t root_lanes = 1;                  // of stages at root without knobs of their own
 
   const Stage& stage(std::size_t s) const { return algorithm.stages[s]; }
-  std::string place(std::size_t s, const Point& p) const {
-    const auto knob = places.find(s);
-    return knob == places.end() ? fixed_places.at(s) : p[knob->second];
-  }
+  bool is_output(std::size_t s) const { return algorithm.is_output(stage(s).name); }
 };
 
 DType widest_type(const Algorithm& algorithm) {
@@ -61,275 +46,244 @@ DType widest_type(const Algorithm& algorithm) {
 }
 
 std::int64_t most_unrolled(const Sketch& sketch) {
-  for (const PlacedStage& placed : sketch.placed) {
-    for (const Reader& reader : placed.readers) {
+  for (const std::size_t s : sketch.fusion->placed()) {
+    for (const Reader& reader : sketch.fusion->readers(s)) {
       if (reader.loads > kStencilReads) return kMostUnrolledStencils;
     }
   }
   return kMostUnrolled;
 }
 
-std::vector<std::string> places_of(const Sketch& sketch, const PlacedStage& stage) {
-  std::vector<std::string> places;
-  if (stage.is_pure) places.push_back("inline");
-  const bool trivial = stage.is_pure && stage.is_pointwise && stage.readers.size() == 1 && stage.readers[0].loads == 1;
-  if (!trivial && stage.host && !sketch.stage(stage.stage).loops.empty()) {
-    const std::size_t rank = sketch.stage(*stage.host).loops.size();
-    if (rank >= 2) {
-      places.insert(places.end(), {"tile", "row"});
-      if (stage.is_pure) places.push_back("slide");
-    }
-    places.push_back("task");
-  }
-  places.push_back("root");
-  return places;
+// The output that sums up behind this stage, its wrapper, while that is at root all the same: it then stores its sums itself.
+std::optional<std::size_t> summed(const Sketch& sketch, std::size_t s) {
+  const auto output = stored_output(sketch.algorithm, sketch.stage(s).name);
+  if (!output) return std::nullopt;
+  return static_cast<std::size_t>(sketch.algorithm.find_stage(*output) - sketch.algorithm.stages.data());
 }
 
-// The rules of placing, over the stage's own place and those of everything between it and its output.
-void constrain_place(Space& space, const Sketch& sketch, const PlacedStage& placed) {
-  std::vector<std::size_t> stages = {placed.stage};
-  for (const std::size_t later : placed.later) stages.push_back(later);
-  std::vector<WordKnob> knobs;
-  std::map<std::size_t, std::size_t> position;  // stage -> place in `words`
-  std::map<std::size_t, std::string> fixed;
-  for (const std::size_t s : stages) {
-    if (const auto knob = sketch.places.find(s); knob != sketch.places.end()) {
-      position[s] = knobs.size();
-      knobs.push_back(knob->second);
-    } else {
-      fixed[s] = sketch.fixed_places.at(s);
-    }
-  }
-  std::map<std::size_t, PlacedStage> facts;
-  for (const PlacedStage& other : sketch.placed) facts[other.stage] = other;
-  const auto place = [=](std::size_t s, const std::vector<std::string>& words) {
-    const auto at = position.find(s);
-    return at == position.end() ? fixed.at(s) : words[at->second];
-  };
-  // The least depth among the places where the stage's value is used; an output without entry in `facts` is deeper than any.
-  const auto used_at = [=](const auto& self, std::size_t s, const std::vector<std::string>& words) -> int {
-    int least = 4;
-    for (const Reader& reader : facts.at(s).readers) {
-      if (!facts.contains(reader.stage)) continue;
-      const std::string where = place(reader.stage, words);
-      least = std::min(least, where == "inline" ? self(self, reader.stage, words) : depth(where));
-    }
-    return least;
-  };
-  const std::size_t own = placed.stage;
-  space.require_words("a stage must be computed no deeper than those that read it", knobs, [=](const std::vector<std::string>& words) {
-    const std::string where = place(own, words);
-    return where == "inline" || depth(where) <= used_at(used_at, own, words);
-  });
-  if (!placed.is_pure) return;
-  const auto copies = [=](const auto& self, std::size_t s, const std::vector<std::string>& words) -> std::int64_t {
-    std::int64_t sum = 0;
-    for (const Reader& reader : facts.at(s).readers) {
-      const bool inlined = facts.contains(reader.stage) && place(reader.stage, words) == "inline";
-      sum += reader.loads * (inlined ? self(self, reader.stage, words) : 1);
-    }
-    return std::min<std::int64_t>(sum, kMostCopies + 1);
-  };
-  space.require_words("an inlined stage must not be written out more than " + std::to_string(kMostCopies) + " times", knobs,
-                      [=](const std::vector<std::string>& words) { return place(own, words) != "inline" || copies(copies, own, words) <= kMostCopies; });
+bool is_left_out(const Sketch& sketch, std::size_t s, const Point& p) {
+  const auto output = summed(sketch, s);
+  return output && sketch.fusion->place(*output, p) == "root";
 }
 
-void declare_reductions(Space& space, Sketch& sketch, std::size_t s) {
+bool has_wrapper(const Sketch& sketch, const Stage& stage) { return sketch.algorithm.is_output(stage.name + ".in()"); }
+
+std::vector<std::string> offered(const Space& space, WordKnob knob, const std::vector<std::string>& wanted) {
+  std::vector<std::string> found;
+  for (const KnobValue& value : space.knobs()[knob.index].values) {
+    if (std::count(wanted.begin(), wanted.end(), std::get<std::string>(value)) > 0) found.push_back(std::get<std::string>(value));
+  }
+  return found;
+}
+
+// Declares what is of use at one of these places; always, for an output or a stage that has no other.
+template <typename Declare>
+void declare_at(Space& space, const Sketch& sketch, std::size_t s, const std::vector<std::string>& places, const Declare& declare) {
+  const auto knob = sketch.fusion->places().find(s);
+  if (knob == sketch.fusion->places().end()) {
+    declare();
+    return;
+  }
+  const std::vector<std::string> words = offered(space, knob->second, places);
+  if (!words.empty()) space.only_when(knob->second, words, declare);
+}
+
+// The dimension of an input that its reader's vectors run along, when the input has another innermost.
+std::optional<std::size_t> crosswise_dimension(const Sketch& sketch, std::size_t s) {
+  for (const Reader& reader : sketch.fusion->readers(s)) {
+    const Following& following = *sketch.fusion->following(s, reader.stage);
+    for (std::size_t d = 1; d < following.along.size(); ++d) {
+      if (following.along[d] == std::size_t{0}) return d;
+    }
+  }
+  return std::nullopt;
+}
+
+void declare_stage(Space& space, Sketch& sketch, std::size_t s, const Problem& problem, const Device& device, DType widest) {
   const Stage& stage = sketch.stage(s);
-  bool regroups = false, runs_along = false;
-  for (const Update& update : stage.updates) {
-    const bool exact = sketch.algorithm.contract == Contract::strict && stage.types[0].is_float();
-    regroups = regroups || (!update.reduction.empty() && is_associative(stage, update) && !exact);
-    const std::vector<std::string> loops = update_loops(stage, update);
-    runs_along = runs_along || (!loops.empty() && loops[0] == stage.loops[0]);
-  }
-  std::vector<std::string> ways;
-  if (runs_along) ways.push_back("loop");
-  ways.push_back("reduction");
-  sketch.along.insert_or_assign(s, space.words("along." + stage.name, ways));
-  sketch.reduce_vectors.insert_or_assign(s, space.knob("vectors." + stage.name, regroups ? std::vector<std::int64_t>{0, 1, 2, 4, 8} : std::vector<std::int64_t>{0}));
-  space.require("partial sums belong to a stage that runs along its reduction",
-                [](const std::string& along, std::int64_t vectors) { return along == "reduction" || vectors == 0; }, sketch.along.at(s),
-                sketch.reduce_vectors.at(s));
-}
-
-void declare_outputs(Space& space, Sketch& sketch, const Problem& problem, const Device& device, DType widest) {
-  for (const std::string& output : sketch.algorithm.outputs) {
-    const auto s = static_cast<std::size_t>(&sketch.algorithm.stage(output) - sketch.algorithm.stages.data());
-    const Stage& stage = sketch.stage(s);
-    const std::string prefix = sketch.algorithm.outputs.size() > 1 ? output + "." : "";
-    if (stage.loops.empty()) {
-      if (!stage.updates.empty()) declare_reductions(space, sketch, s);
-      continue;
-    }
-    if (stage.updates.empty()) {
-      sketch.nests.emplace(s, declare_nest(space, {prefix, widest, most_unrolled(sketch)}, sketch.algorithm, problem, device, output));
+  const bool has_knob = sketch.fusion->places().contains(s), is_output = sketch.is_output(s);
+  StageKnobs& knobs = sketch.knobs[s];
+  if (!stage.updates.empty()) {
+    declare_reductions(space, knobs, stage, sketch.algorithm.contract);
+    declare_at(space, sketch, s, {"root"}, [&] {
+      declare_update_tiles(space, knobs, stage, sketch.extents[s], device, most_unrolled(sketch));
+      declare_parts(space, knobs, sketch.algorithm, stage, problem);
+      if (knobs.parts) sketch.lengths[s] = *reduction_length(sketch.algorithm, stage, problem);
+    });
+  } else if (sketch.fusion->is_host(s) && (has_knob || is_output)) {
+    const bool is_only = is_output && sketch.algorithm.outputs.size() == 1;
+    const NestOptions options{is_only ? "" : knob_suffix(stage.name), widest, most_unrolled(sketch), sketch.fusion->may_walk_columns(s)};
+    const auto declare = [&] { sketch.nests.emplace(s, declare_nest(space, options, stage, sketch.extents[s], device)); };
+    if (const auto output = summed(sketch, s)) {
+      if (sketch.fusion->places().contains(*output)) declare_at(space, sketch, *output, {"tile", "row", "task"}, declare);
     } else {
-      const std::int64_t extent = output_extents(sketch.algorithm, problem, output)[0];
-      sketch.update_lanes.insert_or_assign(s, space.knob(prefix + "lanes", vector_widths(lanes_of(device, stage.types[0]), extent)));
-      declare_reductions(space, sketch, s);
+      declare_at(space, sketch, s, {"root", "columns"}, declare);
     }
   }
-}
-
-void declare_places(Space& space, Sketch& sketch) {
-  std::size_t combinations = 1;
-  for (std::size_t i = sketch.placed.size(); i-- > 0;) {  // nearest to the outputs first
-    const PlacedStage& placed = sketch.placed[i];
-    std::vector<std::string> places = places_of(sketch, placed);
-    if (combinations * places.size() > kMostCombinations) {
-      const bool read_once = placed.readers.size() == 1 && placed.readers[0].loads == 1;
-      places = {placed.is_pure && read_once ? "inline" : "root"};
-    }
-    combinations *= places.size();
-    const std::string& name = sketch.stage(placed.stage).name;
-    if (places.size() == 1) {
-      sketch.fixed_places[placed.stage] = places[0];
-    } else {
-      sketch.places.insert_or_assign(placed.stage, space.words("place." + name, places));
-    }
-    if (!placed.is_pure) declare_reductions(space, sketch, placed.stage);
-    if (places.size() > 1) constrain_place(space, sketch, placed);
-    if (!placed.host || !sketch.nests.contains(*placed.host) || places.size() == 1) continue;
-    const Nest& nest = sketch.nests.at(*placed.host);
-    if (nest.loops.size() < 2) continue;
-    space.require("a stage can be computed at a tile only when the output's innermost loop is tiled",
-                  [](std::int64_t vectors, const std::string& place) { return place != "tile" || vectors > 0; }, nest.knobs.vectors,
-                  sketch.places.at(placed.stage));
+  if (!has_knob) return;
+  if (is_wrapper(sketch.algorithm, stage)) {
+    if (crosswise_dimension(sketch, s))
+      declare_at(space, sketch, s, {"row", "task", "root"}, [&] { sketch.layouts.insert_or_assign(s, space.words("layout." + stage.name, {"declared", "vector"})); });
+    return;
   }
+  declare_at(space, sketch, s, {"tile", "row", "slide", "scroll"}, [&] { knobs.memory = space.words("memory." + stage.name, {"Auto", "Stack", "Heap"}); });
 }
 
-LoopStyle style_in_nest(const Sketch& sketch, const PlacedStage& placed, const Nest& nest, const std::string& place, const Point& p) {
-  const Stage& stage = sketch.stage(placed.stage);
-  const NestLoops loops = loops_of(nest, sketch.stage(*placed.host), p);
-  LoopStyle style;
-  const bool is_known = !placed.follows.empty() && placed.follows[0].has_value();
-  const bool along_innermost = is_known && placed.follows[0].value() == 0;
-  // Along the output's innermost loop a region is a vector wide at least; along another one it is as narrow as the tile's rows.
-  style.lanes = !is_known || along_innermost || place == "task" ? p[nest.knobs.lanes] : 1;
-  style.tail = along_innermost ? p[nest.knobs.tail] : "GuardWithIf";
-  // In a tile of fixed size the region of a stage read point by point is the tile; unrolled, its sums can stay in registers.
-  const bool fixed = place == "tile" && p[nest.knobs.unroll] == 1 && placed.is_pointwise && p[nest.knobs.tail] == "ShiftInwards";
-  if (fixed && !stage.loops.empty()) {
-    style.unrolled.push_back(stage.loops[0]);
-    if (loops.across < stage.loops.size()) style.unrolled.push_back(stage.loops[loops.across]);
-  }
-  return style;
-}
-
-void apply_along(LoopStyle& style, const Sketch& sketch, std::size_t s, const Point& p) {
-  const auto along = sketch.along.find(s);
-  if (along == sketch.along.end()) return;
-  style.loop_inside = p[along->second] == "loop";
-  style.reduce_vectors = p[sketch.reduce_vectors.at(s)];
-}
-
-void schedule_placed(Schedule& schedule, const Sketch& sketch, const PlacedStage& placed, const Point& p) {
-  const std::string place = sketch.place(placed.stage, p);
-  if (place == "inline") return;
-  const Stage& stage = sketch.stage(placed.stage);
+void schedule_in_nest(Schedule& schedule, const Sketch& sketch, std::size_t s, const Stage& stage, const PlaceRule& rule, const Point& p) {
+  const auto site = sketch.fusion->site(s, p);
+  KILN_CHECK(site.has_value(), "stage " + stage.name + " has a place in no nest");
+  const Nest& nest = sketch.nests.at(site->host);
   Chain chain(schedule, stage.name);
+  if (rule.slides()) chain.add("store_at", nest.stage, loop_at(nest, site->walk, rule.stored, p));
+  chain.add("compute_at", nest.stage, loop_at(nest, site->walk, rule.computed, p));
+  const StageKnobs& knobs = sketch.knobs.at(s);
+  if (knobs.memory && p[*knobs.memory] != "Auto") chain.add("store_in", p[*knobs.memory]);
+  const InNest place{*sketch.fusion->following(s, site->host), tile_of(nest, site->walk, p), rule.computed, rule.slides()};
+  schedule_definitions(schedule, stage, style_in_nest(knobs, stage, place, p), false);
+}
+
+void schedule_at_root(Schedule& schedule, const Sketch& sketch, std::size_t s, const Stage& stage, const Point& p) {
+  if (!sketch.is_output(s) && !has_wrapper(sketch, stage)) Chain(schedule, stage.name).add("compute_root");
+  if (const auto nest = sketch.nests.find(s); nest != sketch.nests.end()) return schedule_nest(schedule, nest->second, sketch.fusion->walk(s, p), p);
+  const StageKnobs& knobs = sketch.knobs.at(s);
+  if (knobs.parts && p[*knobs.parts] > 1)
+    return schedule_in_parts(schedule, sketch.algorithm, stage, sketch.lengths.at(s), p[*knobs.parts], p[*knobs.lanes]);
   LoopStyle style;
-  if (place == "root") {
-    chain.add("compute_root");
-    style.lanes = sketch.root_lanes;
-    style.tail = "GuardWithIf";
+  style.lanes = sketch.root_lanes;
+  if (!stage.updates.empty()) style = style_at_root(knobs, stage, sketch.extents[s], p);
+  // An output's vectors may be moved inwards: they were chosen to fit.
+  if (sketch.is_output(s) && !stage.loops.empty() && sketch.extents[s][0] && style.lanes <= *sketch.extents[s][0]) style.tail = "ShiftInwards";
+  schedule_definitions(schedule, stage, style, true);
+}
+
+void schedule_stage(Schedule& schedule, const Sketch& sketch, std::size_t s, const Point& p) {
+  Stage stage = sketch.stage(s);
+  stage.name = reference(sketch.algorithm, stage.name);
+  const std::string place = sketch.is_output(s) ? "root" : sketch.fusion->place(s, p);
+  if (place == "inline" || is_left_out(sketch, s, p)) return;
+  if (const PlaceRule* rule = find_place_rule(place)) {
+    schedule_in_nest(schedule, sketch, s, stage, *rule, p);
   } else {
-    const Nest& nest = sketch.nests.at(*placed.host);
-    const NestLoops loops = loops_of(nest, sketch.stage(*placed.host), p);
-    const std::string& loop = place == "task" ? loops.task : place == "tile" ? loops.tile : loops.row;
-    if (place == "slide") chain.add("store_at", nest.output, loops.task);
-    chain.add("compute_at", nest.output, loop);
-    style = style_in_nest(sketch, placed, nest, place, p);
+    schedule_at_root(schedule, sketch, s, stage, p);
   }
-  apply_along(style, sketch, placed.stage, p);
-  schedule_definitions(schedule, stage, style, place == "root");
+  const auto layout = sketch.layouts.find(s);
+  if (layout == sketch.layouts.end() || p[layout->second] == "declared") return;
+  std::vector<std::string> order = stage.loops;
+  const auto first = order.begin() + static_cast<std::ptrdiff_t>(*crosswise_dimension(sketch, s));
+  std::rotate(order.begin(), first, first + 1);
+  Chain(schedule, stage.name).add("reorder_storage", order);
 }
 
 Schedule schedule_sketch(const Sketch& sketch, const Point& p) {
   Schedule schedule;
-  for (std::size_t s = 0; s < sketch.algorithm.stages.size(); ++s) {
-    const Stage& stage = sketch.stage(s);
-    if (!sketch.algorithm.is_output(stage.name)) continue;
-    if (const auto nest = sketch.nests.find(s); nest != sketch.nests.end()) {
-      schedule_nest(schedule, nest->second, stage, p);
-      continue;
-    }
-    LoopStyle style;
-    if (const auto lanes = sketch.update_lanes.find(s); lanes != sketch.update_lanes.end()) style.lanes = p[lanes->second];
-    if (stage.loops.empty()) style.lanes = sketch.root_lanes;
-    style.tail = "ShiftInwards";
-    apply_along(style, sketch, s, p);
-    schedule_definitions(schedule, stage, style, true);
-  }
   // Readers before what they read: a loop must exist before a stage is placed at it.
-  for (std::size_t i = sketch.placed.size(); i-- > 0;) schedule_placed(schedule, sketch, sketch.placed[i], p);
+  const std::vector<std::size_t>& placed = sketch.fusion->placed();
+  for (std::size_t s = sketch.algorithm.stages.size(); s-- > 0;) {
+    if (sketch.is_output(s) || std::count(placed.begin(), placed.end(), s) > 0) schedule_stage(schedule, sketch, s, p);
+  }
   return schedule;
 }
 
-// A tile of sums that a register file holds: 4 vectors x 6 rows of 32 registers, 2 x 6 of 16. For other stages whole rows, one at a time.
-void wish_nest(std::map<std::string, KnobValue>& wish, const Sketch& sketch, const Nest& nest, const Device& device, bool tiled) {
-  const std::string prefix = sketch.algorithm.outputs.size() > 1 ? nest.output + "." : "";
-  if (nest.loops.size() == 1) {
-    wish[prefix + "vectors"] = 64;
-    return;
-  }
-  const std::int64_t lanes = vector_widths(sketch.root_lanes, nest.extents[0])[0];
-  const std::int64_t vectors = std::min<std::int64_t>(device.vector_registers >= 32 ? 4 : 2, nest.extents[0] / lanes);
-  const std::int64_t rows = tiled ? std::min<std::int64_t>(6, nest.extents[1]) : 1;
-  wish[prefix + "lanes"] = lanes;
-  wish[prefix + "vectors"] = tiled ? vectors : 0;
-  wish[prefix + "rows"] = rows;
+using Wish = std::map<std::string, KnobValue>;
+
+// A tile of sums that a register file holds: 4 vectors x 6 rows of 32 registers, 2 x 6 of 16. For other stages single vectors of a row; of a stage
+// with one loop, enough for a task.
+void wish_nest(Wish& wish, const Sketch& sketch, std::size_t s, const Space& space, const Device& device, bool tiled) {
+  const Nest& nest = sketch.nests.at(s);
+  const auto name = [&](std::size_t knob) { return space.knobs()[knob].name; };
+  const auto& extents = nest.extents;
+  const std::int64_t width = extents[0].value_or(sketch.root_lanes), lanes = vector_widths(sketch.root_lanes, width)[0];
+  const std::int64_t wanted = !nest.is_deep() ? 16 : !tiled ? 1 : device.vector_registers >= 32 ? 4 : 2;
+  const std::int64_t vectors = std::min(wanted, std::max<std::int64_t>(1, width / lanes));
+  wish[name(nest.knobs.lanes.index)] = lanes;
+  wish[name(nest.knobs.vectors.index)] = vectors;
+  wish[name(nest.knobs.tail.index)] = std::string(extents[0] && width % (lanes * vectors) == 0 ? "RoundUp" : extents[0] && nest.is_deep() ? "ShiftInwards" : "GuardWithIf");
+  if (!nest.is_deep()) return;
+  const std::int64_t height = extents[1].value_or(1), rows = tiled ? std::min<std::int64_t>(6, height) : 1;
+  wish[name(nest.knobs.rows.index)] = rows;
   // Some tasks for each core, so that none waits long for the last one.
-  wish[prefix + "strip"] = std::max<std::int64_t>(1, nest.extents[1] / (4 * device.cores) / rows);
-  wish[prefix + "unroll"] = tiled ? 1 : 0;
+  wish[name(nest.knobs.strip.index)] = std::max<std::int64_t>(1, height / (4 * device.cores) / rows);
+  wish[name(nest.knobs.unroll.index)] = std::int64_t{tiled ? 1 : 0};
 }
 
 // Where a stage is computed in the seed named `way`. Sums at the tile with what they read once a task; or stages that a stencil reads kept by the
 // strip, the others inlined (the form that won on a chain of blurs over a picture); or everything at root.
-std::string seeded_place(const PlacedStage& placed, const std::string& way) {
+std::string seeded_place(const Sketch& sketch, std::size_t s, const std::string& way) {
+  const bool is_pure = sketch.stage(s).updates.empty();
+  if (is_wrapper(sketch.algorithm, sketch.stage(s))) return "inline";
   if (way == "root") return "root";
-  if (way == "tile") return placed.is_pure ? "task" : "tile";
-  const bool is_reused = std::any_of(placed.readers.begin(), placed.readers.end(), [](const Reader& reader) { return reader.loads > kStencilReads; });
-  if (placed.is_pure && !is_reused) return "inline";
-  return way == "slide" && !placed.is_pure ? "row" : way;
+  if (way == "tile") return is_pure ? "task" : "tile";
+  const auto& readers = sketch.fusion->readers(s);
+  const bool is_reused = std::any_of(readers.begin(), readers.end(), [](const Reader& reader) { return reader.loads > kStencilReads; });
+  if (is_pure && !is_reused) return "inline";
+  return way == "slide" && !is_pure ? "row" : way;
 }
 
 void add_seeds(Space& space, const Sketch& sketch, const Device& device) {
   for (const std::string way : {"tile", "slide", "task", "root"}) {
-    std::map<std::string, KnobValue> wish;
+    Wish wish;
     for (const auto& [s, nest] : sketch.nests) {
-      wish_nest(wish, sketch, nest, device, way == "tile");
-      if (nest.short_loop && way != "root") wish[(sketch.algorithm.outputs.size() > 1 ? nest.output + "." : "") + "inside"] = 1;
+      wish_nest(wish, sketch, s, space, device, way == "tile");
+      const auto& deep = space.knobs()[nest.knobs.deep.index];
+      const bool is_short = nest.loops.size() == 3 && nest.extents[2] && *nest.extents[2] > 1 && *nest.extents[2] <= 4;
+      if (is_short && way != "root") wish[deep.name] = *nest.extents[2];
     }
-    for (const PlacedStage& placed : sketch.placed) {
-      const auto knob = sketch.places.find(placed.stage);
-      if (knob == sketch.places.end()) continue;
-      const KnobValue place = seeded_place(placed, way);
-      const std::vector<KnobValue>& places = space.knobs()[knob->second.index].values;
-      if (std::count(places.begin(), places.end(), place) > 0) wish["place." + sketch.stage(placed.stage).name] = place;
+    for (const auto& [s, knob] : sketch.fusion->places()) {
+      const std::string place = seeded_place(sketch, s, way);
+      if (!offered(space, knob, {place}).empty()) wish["place." + sketch.stage(s).name] = place;
     }
-    space.seed(wish, "sketch: " + way);
+    // A wish whose tiles do not fit is dropped; at the first values everything at root is a point of every space.
+    if (!space.seed(wish, "sketch: " + way) && way == "root") {
+      Wish plain;
+      for (const auto& [s, knob] : sketch.fusion->places()) plain["place." + sketch.stage(s).name] = std::string("root");
+      space.seed(plain, "every stage at root");
+    }
   }
-  if (!space.seeds().empty()) return;
-  std::map<std::string, KnobValue> wish;
-  for (const auto& [s, knob] : sketch.places) wish["place." + sketch.stage(s).name] = std::string("root");
-  space.seed(wish, "every stage at root");
+}
+
+Space draw(const Algorithm& original, const Problem& problem, const Device& device, const std::string& name, std::size_t most_places) {
+  Space space(name);
+  auto sketch = std::make_shared<Sketch>();
+  sketch->algorithm = with_stored_outputs(original);
+  const Algorithm& algorithm = sketch->algorithm;
+  sketch->algorithm.pipeline.clear();  // large, and of no use here
+  sketch->algorithm.own_pipeline.clear();
+  sketch->extents = stage_extents(algorithm, problem);
+  const DType widest = widest_type(algorithm);
+  sketch->root_lanes = lanes_of(device, widest);
+  FusionOptions options{most_places, {}, device.l3_bytes > 0 ? device.l3_bytes : INT64_MAX};
+  for (std::size_t s = 0; s < algorithm.stages.size(); ++s) {
+    const Stage& stage = algorithm.stages[s];
+    options.row_bytes.push_back(stage.loops.empty() ? 0 : sketch->extents[s][0].value_or(1) * stage.types[0].bytes());
+  }
+  sketch->fusion = Fusion::declare(space, algorithm, options);
+  const std::vector<std::size_t>& placed = sketch->fusion->placed();
+  for (std::size_t s = algorithm.stages.size(); s-- > 0;) {
+    if (sketch->is_output(s) || std::count(placed.begin(), placed.end(), s) > 0) declare_stage(space, *sketch, s, problem, device, widest);
+  }
+  space.schedule_as([sketch](const Point& p) { return schedule_sketch(*sketch, p); });
+  add_seeds(space, *sketch, device);
+  return space;
+}
+
+bool is_countable(const Space& space) {
+  try {
+    Census(space, kMostCombinations);
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
 }
 
 }  // namespace
 
 Space sketch(const Algorithm& algorithm, const Problem& problem, const Device& device, const std::string& name) {
-  Space space(name);
-  Sketch sketch;
-  sketch.algorithm = algorithm;
-  sketch.placed = placed_stages(algorithm);
-  const DType widest = widest_type(algorithm);
-  sketch.root_lanes = lanes_of(device, widest);
-  declare_outputs(space, sketch, problem, device, widest);
-  declare_places(space, sketch);
-  space.schedule_as([sketch](const Point& p) { return schedule_sketch(sketch, p); });
-  add_seeds(space, sketch, device);
+  std::size_t most_places = algorithm.stages.size();
+  Space space = draw(algorithm, problem, device, name, most_places);
+  while (most_places > 0 && !is_countable(space)) {
+    most_places = most_places * 3 / 4;
+    space = draw(algorithm, problem, device, name, most_places);
+  }
   return space;
 }
 

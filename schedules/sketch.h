@@ -1,6 +1,6 @@
-// A space for an algorithm that nobody wrote one for, by rules: tile the outputs, vectorise the innermost loop, share out strips of tiles, and
-// for every other stage inline it, compute it at a loop of its output, or at root; reductions along a loop or, where they may be regrouped, in
-// partial sums.
+// A space for an algorithm that nobody wrote one for, by rules: each stage is put in place of each read, computed in the loops of a stage that reads
+// it, or at root (schedules/fusion); what is at root has tiles on two levels and tasks of its own (schedules/nest); reductions run along a loop, in
+// partial sums or in parts (schedules/sketch_stage). What it draws is legal by its constraints; a new rule is a word or a knob in one of these.
 #pragma once
 
 #include <string>
@@ -12,6 +12,7 @@
 
 namespace kiln::schedules {
 
+// Satisfiable, with at least one seed. The problem's extents decide which values the knobs have.
 Space sketch(const Algorithm& algorithm, const Problem& problem, const Device& device, const std::string& name = "sketch");
 
 }  // namespace kiln::schedules

@@ -47,14 +47,30 @@ class Space {
   Knob knob(const std::string& name, const std::vector<std::int64_t>& values);
   WordKnob words(const std::string& name, const std::vector<std::string>& values);
 
+  // What `declare` declares is of use only while `condition` has one of these words. Constraints over such knobs are asked only then, and tie
+  // them to knobs under the same condition alone: so each condition's knobs are counted once, however many other points share them.
+  template <typename Declare>
+  void only_when(WordKnob condition, const std::vector<std::string>& words, const Declare& declare) {
+    begin_condition(condition, words);
+    declare();
+    condition_.reset();
+  }
+
+  // Declares a value that follows from knobs and derived values declared before it, for constraints to read: what they need to know of many
+  // knobs in few values. `values` holds all that `follows` may return; it is given a point whose `reads` are bound.
+  Knob derive(const std::string& name, const std::vector<std::int64_t>& values, const std::vector<std::size_t>& reads,
+              std::function<std::int64_t(const Point&)> follows);
+
   // `predicate(values of the named knobs…)` must hold. It is given these values and nothing else, so it is asked as soon as they are bound.
   template <typename Predicate, typename... Knobs>
   void require(std::string reason, Predicate predicate, Knobs... knobs) {
     add({std::move(reason), ConstraintKind::requirement, {knobs.index...}, [=](const Point& p) { return predicate(p[knobs]...); }, {}, 0});
   }
 
-  // The same over any number of word knobs; the predicate sees their values in the order given.
-  void require_words(std::string reason, const std::vector<WordKnob>& knobs, std::function<bool(const std::vector<std::string>&)> predicate);
+  // The same over any number of knobs and derived values, by their places; the predicate must read no others.
+  void require_over(std::string reason, const std::vector<std::size_t>& knobs, std::function<bool(const Point&)> predicate) {
+    add({std::move(reason), ConstraintKind::requirement, knobs, std::move(predicate), {}, 0});
+  }
 
   // A resource: `asked(values of the named knobs…)` must be at most `allowed`. Both numbers appear in the reason that a user reads.
   template <typename Asked, typename... Knobs>
@@ -80,7 +96,8 @@ class Space {
   double approximate_count() const;
 
   // Of the product of all values, how many points each constraint removed, in order of `constraints()`. A point that breaks several counts for
-  // the one asked first while descending. Together with the count they are the product.
+  // the one asked first while descending. Together with the count they are the product. Knobs under a condition are left out of it; a constraint
+  // over them counts within the product of theirs.
   std::vector<double> drops() const;
 
   // Nothing when there are points; else which knob ran out of values and the constraint that removed the last one.
@@ -89,12 +106,21 @@ class Space {
   // Uniform over the valid points. The space must be satisfiable.
   Point sample(Random& random) const;
 
+  // Uniform over the choices that are always of use, then over the knobs that these put to use. Where some choices have many knobs of their own and
+  // others none, a uniform draw would hardly ever meet the others.
+  Point sample_by_form(Random& random) const;
+
   // The points in a fixed order: unrank(0) … unrank(*count() - 1). Only while count() has a value.
   Point unrank(std::uint64_t rank) const;
   std::uint64_t rank(const Point& valid_point) const;
 
-  // The valid points that differ from `point` in exactly one knob, knob by knob. `point` itself need not be valid.
+  // The valid points that differ from `point` in exactly one choice, knob by knob; values that follow, and knobs that it puts out of use, go with
+  // it. `point` itself need not be valid.
   std::vector<Point> neighbours(const Point& point) const;
+
+  // For every knob in use at the valid point, and each other value of it: the nearest valid point with that value. Where the value alone breaks a
+  // constraint, as few other knobs as possible are changed with it; the first that do in declared order.
+  std::vector<Point> steps(const Point& valid_point) const;
 
   bool is_valid(const Point& point) const { return !first_violated(point); }
   // The reason of the first constraint the point breaks, in the order they are asked; limits add both numbers.
@@ -103,19 +129,25 @@ class Space {
   // Reads what print(Point) wrote. Throws UsageError naming the knob, what was asked and the values there are. Does not ask constraints.
   Point parse(std::string_view text) const;
 
-  // Of the knobs, their values, and what every constraint says about them: two spaces with one digest have the same points.
+  // Of the knobs, their values, what follows from them, and what every constraint says about them: two spaces with one digest have the same points.
   // A constraint over more than 65,536 combinations enters by its answers on 65,536 fixed draws.
   Digest digest() const;
 
  private:
   friend class Census;
   void add(Constraint constraint);
-  std::size_t declare(const std::string& name, std::vector<KnobValue> values);
+  std::size_t declare(KnobDeclaration declaration);
+  void begin_condition(WordKnob condition, const std::vector<std::string>& words);
+  // Sets what follows, and knobs out of use to their first value.
+  Point completed(Point point) const;
+  template <typename Answer>
+  std::string answers(const std::vector<std::size_t>& knobs, const Answer& answer) const;
   const Census& census() const;
   Point point(Point::Choice choice) const { return Point(knobs_, std::move(choice)); }
 
   std::string name_;
   std::shared_ptr<const std::vector<KnobDeclaration>> knobs_;
+  std::optional<Condition> condition_;  // of the knobs being declared
   std::vector<Constraint> constraints_;
   std::vector<Seed> seeds_;
   std::function<Schedule(const Point&)> schedule_;

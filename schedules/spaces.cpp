@@ -14,7 +14,7 @@ namespace kiln::schedules {
 
 std::optional<Space> space_for(const Algorithm& algorithm, const Problem& problem, const Device& device) {
   if (device.kind != "cpu") return std::nullopt;
-  if (const auto product = find_contraction(algorithm, problem)) return matmul_host(*product, reference(algorithm, product->b), device);
+  if (const auto product = find_contraction(with_stored_outputs(algorithm), problem)) return matmul_host(*product, reference(algorithm, product->b), device);
   if (is_pointwise(algorithm)) return pointwise_host(algorithm, problem, device);
   if (is_row_operator(algorithm)) return rows_host(algorithm, problem, device);
   return sketch(algorithm, problem, device);

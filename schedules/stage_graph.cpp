@@ -1,6 +1,7 @@
 #include "schedules/stage_graph.h"
 
 #include <algorithm>
+#include <set>
 
 #include "schedules/structure.h"
 
@@ -45,6 +46,7 @@ const Expression& body(const Expression& expression) { return expression.op == O
 
 struct Loads {
   std::int64_t count = 0;
+  std::set<std::string> distinct;  // as text
   bool all_pointwise = true;
   std::vector<std::optional<std::string>> shifted;  // by dimension: a loop of the reader that some load follows
 };
@@ -56,6 +58,7 @@ Loads loads_of(const Stage& reader, const Stage& producer) {
     for_each_node(expression, [&](const Expression& node) {
       if (node.op != Op::load || node.name != producer.name) return;
       ++loads.count;
+      loads.distinct.insert(print(node));
       loads.all_pointwise = loads.all_pointwise && is_pointwise_load(node, reader);
       for (std::size_t d = 0; d < node.args.size() && d < loads.shifted.size(); ++d) {
         if (!loads.shifted[d]) loads.shifted[d] = shifted_loop(*node.args[d]);
@@ -129,6 +132,20 @@ class Graph {
 };
 
 }  // namespace
+
+std::vector<std::vector<Reader>> readers_of(const Algorithm& algorithm) {
+  std::vector<std::vector<Reader>> readers(algorithm.stages.size());
+  for (std::size_t s = 0; s < algorithm.stages.size(); ++s) {
+    for (std::size_t r = s + 1; r < algorithm.stages.size(); ++r) {
+      const Stage &stage = algorithm.stages[s], &reader = algorithm.stages[r];
+      const Loads loads = loads_of(reader, stage);
+      const bool in_bounds = bounds_load(reader, stage.name);
+      if (loads.count == 0 && !in_bounds) continue;
+      readers[s].push_back({r, static_cast<std::int64_t>(loads.distinct.size()) + (in_bounds ? 1 : 0), loads.all_pointwise && !in_bounds});
+    }
+  }
+  return readers;
+}
 
 std::vector<PlacedStage> placed_stages(const Algorithm& algorithm) { return Graph(algorithm).placed(); }
 

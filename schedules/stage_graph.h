@@ -28,6 +28,10 @@ struct PlacedStage {
   std::vector<std::optional<std::size_t>> follows;
 };
 
+// By stage, wrappers and outputs included: who reads it. Equal loads of one reader are one, as the compiler makes them; a read in the bounds of a
+// reduction counts as a load more.
+std::vector<std::vector<Reader>> readers_of(const Algorithm& algorithm);
+
 // The stages that are neither wrappers nor outputs, producers first.
 std::vector<PlacedStage> placed_stages(const Algorithm& algorithm);
 

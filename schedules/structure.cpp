@@ -115,6 +115,42 @@ std::string new_loop(const Stage& stage, const std::string& base) {
   return new_name(base, taken);
 }
 
+Algorithm with_stored_outputs(const Algorithm& algorithm) {
+  Algorithm result = algorithm;
+  for (std::string& output : result.outputs) {
+    const Stage stage = algorithm.stage(output);
+    const bool is_read = std::any_of(algorithm.stages.begin(), algorithm.stages.end(), [&](const Stage& other) {
+      const std::vector<std::string> producers = producers_of(other);
+      return std::count(producers.begin(), producers.end(), output) > 0;
+    });
+    const bool reduces = std::any_of(stage.updates.begin(), stage.updates.end(), [](const Update& update) { return !update.reduction.empty(); });
+    const bool scatters = std::any_of(stage.updates.begin(), stage.updates.end(), [&](const Update& update) {
+      for (std::size_t d = 0; d < stage.loops.size(); ++d) {
+        if (!is_loop(update.indices[d], stage.loops[d])) return true;
+      }
+      return false;
+    });
+    if (is_read || !reduces || scatters || stage.loops.empty()) continue;
+    Stage wrapper{output + ".in()", stage.loops, stage.types, {}, {}};
+    std::vector<ExpressionPtr> loops;
+    for (const std::string& loop : stage.loops) loops.push_back(std::make_shared<const Expression>(Expression{Op::loop, kInt32, loop, 0, std::int64_t{0}, {}}));
+    for (std::size_t c = 0; c < stage.types.size(); ++c) {
+      wrapper.values.push_back(std::make_shared<const Expression>(Expression{Op::load, stage.types[c], output, static_cast<int>(c), std::int64_t{0}, loops}));
+    }
+    result.stages.push_back(wrapper);
+    output = wrapper.name;
+  }
+  return result;
+}
+
+std::optional<std::string> stored_output(const Algorithm& algorithm, const std::string& stage) {
+  constexpr std::string_view kWrapper = ".in()";
+  if (!algorithm.is_output(stage) || !std::string_view(stage).ends_with(kWrapper)) return std::nullopt;
+  return stage.substr(0, stage.size() - kWrapper.size());
+}
+
+std::string knob_suffix(const std::string& stage) { return "." + stage.substr(0, stage.find('(')); }
+
 std::vector<std::int64_t> output_extents(const Algorithm& algorithm, const Problem& problem, const std::string& output) {
   std::vector<const Argument*> arguments;
   for (const Argument& argument : algorithm.arguments) {

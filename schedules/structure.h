@@ -22,6 +22,16 @@ std::string reference(const Algorithm& algorithm, const std::string& stage);
 std::string new_name(std::string base, const std::vector<std::string>& taken);
 std::string new_loop(const Stage& stage, const std::string& base);
 
+// An output with updates keeps its sums in the caller's memory. The same algorithm with a stage behind each such output, its wrapper `C.in()`, which
+// stores what the other computed: what schedules may then place as they place any stage. Outputs that others read, or that scatter, stay as they are.
+Algorithm with_stored_outputs(const Algorithm& algorithm);
+
+// Of such a wrapper, the output that it stores; nothing for other stages.
+std::optional<std::string> stored_output(const Algorithm& algorithm, const std::string& stage);
+
+// A stage's name as knobs bear it: without brackets.
+std::string knob_suffix(const std::string& stage);
+
 // The extents of an output stage's loops under the problem, innermost first.
 std::vector<std::int64_t> output_extents(const Algorithm& algorithm, const Problem& problem, const std::string& output);
 
@@ -43,8 +53,8 @@ inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1
 bool is_pointwise_load(const Expression& load, const Stage& consumer);
 
 // product(n, m) += a(k, m) * b(n, k), read point by point by pure stages up to the one output. The output is another stage: a product that is
-// itself the output has nowhere to keep its sums in registers. Or the same in pairs of k: += a(2 * k + pair, m) * b(pair, n, k) over pairs of two, where b is
-// a stage that lays two rows side by side.
+// itself the output has nowhere to keep its sums in registers (see with_stored_outputs). Or the same in pairs of k:
+// += a(2 * k + pair, m) * b(pair, n, k) over pairs of two, where b is a stage that lays two rows side by side.
 struct Contraction {
   std::string output, output_n, output_m;     // the output stage and its loops
   std::string product, product_n, product_m;  // the stage with the reduction and its loops

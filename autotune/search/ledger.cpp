@@ -63,7 +63,7 @@ std::optional<Point> Ledger::new_draw() {
   if (points && entries_.size() >= *points) return std::nullopt;
   // While at most half of the points are known, 64 draws all hit known ones once in 2^64; then the new ones are few enough to list.
   for (int attempt = 0; attempt < 64; ++attempt) {
-    Point drawn = space_.sample(random_);
+    Point drawn = space_.sample_by_form(random_);
     if (!find(drawn)) return drawn;
   }
   std::vector<std::uint64_t> left;

@@ -37,7 +37,7 @@ class Ledger {
 
   // The first seed of the space that is new.
   std::optional<schedules::Point> new_seed() const;
-  // A uniform draw among the points that are new; nothing when there are none.
+  // A draw by form among the points that are new; nothing when there are none.
   std::optional<schedules::Point> new_draw();
 
  private:

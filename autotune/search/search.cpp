@@ -77,7 +77,7 @@ class StagedSearch : public Search {
 
   struct Climber {
     std::size_t centre = 0;      // the entry it stands on, after its first start
-    std::vector<Point> ahead;    // neighbours of the centre, in random order, to be proposed from the back
+    std::vector<Point> ahead;    // steps from the centre, in random order, to be proposed from the back
     std::size_t pending = 0;     // proposed for it and not observed yet
   };
 
@@ -119,7 +119,7 @@ class StagedSearch : public Search {
   void settle(Climber& climber, std::size_t entry) {
     climber.centre = entry;
     explored_.insert(entry);
-    climber.ahead = ledger_.space().neighbours(ledger_.entries()[entry].trial.point);
+    climber.ahead = ledger_.space().steps(ledger_.entries()[entry].trial.point);
     ledger_.random().shuffle(climber.ahead);
   }
 

@@ -12,7 +12,8 @@
 
 namespace kiln::autotune {
 
-// Why a point was proposed. Points of phase `random` are uniform draws, so their outcomes say what random search would have found.
+// Why a point was proposed. Points of phase `random` are draws by form (Space::sample_by_form), so their outcomes say what random search would
+// have found.
 enum class Phase : std::uint8_t { seed, exhaustive, random, local, restart };
 std::string_view print(Phase phase);
 std::optional<Phase> parse_phase(std::string_view text);
@@ -58,10 +59,10 @@ class Search {
 };
 
 // Seeds first; then the whole space in random order when it has at most expected_trials points; otherwise random_share of the trials at random,
-// then local search: three climbers start from the best points, move to better one-knob neighbours, and start anew where none is left.
+// then local search: three climbers start from the best points, move to better points a step away (Space::steps), and start anew where none is left.
 std::unique_ptr<Search> make_search(schedules::Space space, const SearchPlan& plan);
 
-// Seeds, then uniform draws only: the yardstick.
+// Seeds, then draws only: the yardstick.
 std::unique_ptr<Search> make_random_search(schedules::Space space, const SearchPlan& plan);
 
 // The expected smallest of n values drawn from `values` without replacement, exactly; 1 ≤ n ≤ values.size(). A failed candidate enters as

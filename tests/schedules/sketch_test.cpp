@@ -3,25 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "dsl/legality.h"
-#include "dsl/problem.h"
-#include "dsl/read_algorithm.h"
 #include "schedules/devices.h"
 #include "schedules/spaces.h"
+#include "tests/schedules/sketch_subjects.h"
 
 namespace kiln::schedules {
 namespace {
-
-constexpr const char* kTarget = "x86-64-linux-sse41-avx-avx2-f16c-fma-no_runtime";
-
-Algorithm read(const std::string& generator) {
-  static const bool kLoaded = [] {
-    for (const char* plugin : {"plain_generator", "construct_generators"}) load_plugin(std::string(KILN_BINARY_DIR) + "/tests/plugins/lib" + plugin + ".so");
-    return true;
-  }();
-  EXPECT_TRUE(kLoaded);
-  return read_algorithm(generator, {}, kTarget);
-}
 
 // The extents by dimension, the same for every argument.
 Problem problem_of(const Algorithm& algorithm, const std::vector<std::int64_t>& extents) {
@@ -36,7 +26,7 @@ Problem problem_of(const Algorithm& algorithm, const std::vector<std::int64_t>& 
 class SketchOf : public testing::TestWithParam<const char*> {};
 
 TEST_P(SketchOf, draws_legal_schedules_for_one_element_a_prime_and_a_picture) {
-  const Algorithm algorithm = read(GetParam());
+  const Algorithm algorithm = read_algorithm_of({GetParam(), {}});
   for (const std::vector<std::int64_t>& extents : {std::vector<std::int64_t>{1, 1, 1}, {37, 19, 3}, {640, 480, 3}}) {
     const Problem problem = problem_of(algorithm, extents);
     const Legality legality(algorithm, &problem);
@@ -53,7 +43,7 @@ TEST_P(SketchOf, draws_legal_schedules_for_one_element_a_prime_and_a_picture) {
       int illegal_draws = 0;
       std::string first;
       for (int i = 0; i < 200; ++i) {
-        const Schedule schedule = space->schedule(space->sample(random));
+        const Schedule schedule = space->schedule(space->sample_by_form(random));
         EXPECT_EQ(parse_schedule(print(schedule)), schedule);
         const auto illegal = legality.find_illegal(schedule);
         if (illegal && illegal_draws++ == 0) first = illegal->message + "\n" + print(schedule);
@@ -65,7 +55,8 @@ TEST_P(SketchOf, draws_legal_schedules_for_one_element_a_prime_and_a_picture) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Generators, SketchOf, testing::Values("exposure", "tuple_argmax", "arrays", "updates", "halves", "names", "mathematics"),
+INSTANTIATE_TEST_SUITE_P(Generators, SketchOf, testing::Values("exposure", "tuple_argmax", "arrays", "updates", "halves", "names", "mathematics", "harris_like", "blur_twice", "pyramid_detail", "equalise",
+                                         "picture_and_sums", "recursive", "gate_chain", "quantised_product", "bare_product", "interleaved"),
                          [](const auto& test) { return std::string(test.param); });
 
 ExpressionPtr node(Op op, const std::string& name, std::vector<ExpressionPtr> args, std::int64_t value = 0) {
@@ -101,7 +92,7 @@ TEST(Sketch, a_pipeline_of_sixty_stages_is_still_counted_and_sampled) {
   EXPECT_GT(space.approximate_count(), 1e4);
   Random random(29);
   for (int i = 0; i < 50; ++i) {
-    const Schedule schedule = space.schedule(space.sample(random));
+    const Schedule schedule = space.schedule(space.sample_by_form(random));
     const auto illegal = find_illegal(schedule, algorithm, &problem);
     EXPECT_FALSE(illegal.has_value()) << illegal->message;
   }
@@ -112,7 +103,7 @@ TEST(Sketch, an_inlined_chain_is_not_written_out_more_than_a_dozen_times) {
   const Space space = sketch(algorithm, problem_of(algorithm, {1000}), device_named("zen4"));
   Random random(31);
   for (int i = 0; i < 200; ++i) {
-    const Point point = space.sample(random);
+    const Point point = space.sample_by_form(random);
     std::int64_t copies = 1, most = 1;
     for (std::size_t k = 0; k < space.knobs().size(); ++k) {  // places are declared from the output's side
       if (!space.knobs()[k].name.starts_with("place.")) continue;
@@ -124,11 +115,11 @@ TEST(Sketch, an_inlined_chain_is_not_written_out_more_than_a_dozen_times) {
 }
 
 TEST(Sketch, a_space_names_places_by_stage) {
-  const Algorithm algorithm = read("updates");
-  const Space space = sketch(algorithm, problem_of(algorithm, {37, 19, 3}), device_named("zen4"));
-  bool found = false;
-  for (const KnobDeclaration& knob : space.knobs()) found = found || knob.name == "place.f";
-  EXPECT_TRUE(found);
+  const Algorithm algorithm = read_algorithm_of({"names", {}});
+  const Space space = sketch(algorithm, problem_of(algorithm, {37}), device_named("zen4"));
+  std::set<std::string> found;
+  for (const KnobDeclaration& knob : space.knobs()) found.insert(knob.name);
+  EXPECT_TRUE(found.contains("place.blur") && found.contains("place.blur#2"));
 }
 
 }  // namespace

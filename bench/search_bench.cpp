@@ -1,0 +1,277 @@
+// The search against random search in the same space, with the same number of evaluations: for each problem and seed the best schedule that either
+// found, raced against each other at the end. Both start from the space's seeds; a schedule that several searches propose is built and timed once.
+// usage: search_bench KILN_PROGRAM [--evaluations N] [--seeds N] [--load LIBRARY]... PROBLEM...
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "autotune/compile_pool.h"
+#include "autotune/measurer.h"
+#include "autotune/probe.h"
+#include "autotune/reader.h"
+#include "autotune/search/search.h"
+#include "dsl/error.h"
+#include "dsl/legality.h"
+#include "schedules/spaces.h"
+
+namespace kiln::bench {
+namespace {
+
+using autotune::CompileJob;
+using autotune::CompileOutcome;
+using autotune::ObjectRef;
+using autotune::Outcome;
+
+constexpr std::size_t kBatch = 8;
+constexpr double kScreen_s = 6, kFinal_s = 20;
+
+struct Arguments {
+  std::string program;
+  std::uint64_t evaluations = 100, seeds = 3;
+  std::vector<std::string> libraries, problems;
+};
+
+struct Machine {
+  Machine(const Arguments& arguments, const std::filesystem::path& folder)
+      : launch(launch_of(arguments)), device(autotune::probe(launch).device), objects(folder), reader(arguments.libraries, device, {}, launch),
+        pool(device.cores, device, objects, launch), measurer(device, protocol_of(device), objects, {}, launch) {}
+
+  static autotune::Launch launch_of(const Arguments& arguments) {
+    autotune::Launch launch;
+    launch.program = arguments.program;
+    return launch;
+  }
+  static autotune::CpuProtocol protocol_of(const Device& device) {
+    autotune::CpuProtocol protocol;
+    protocol.threads = device.cores;
+    return protocol;
+  }
+
+  autotune::Launch launch;
+  Device device;
+  autotune::Objects objects;
+  autotune::Reader reader;
+  autotune::CompilePool pool;
+  autotune::Measurer measurer;
+};
+
+// One problem with its baseline, and all that is known of its schedules.
+class Arena {
+ public:
+  Arena(Machine& machine, const std::string& text) : machine_(machine) {
+    const ProblemText parsed = parse_problem_text(text);
+    const OperatorSignature signature = machine.reader.signature(parsed.operator_name);
+    algorithm_ = std::make_shared<const Algorithm>(machine.reader.read(parsed.operator_name, params_of(parsed, signature.default_params, signature.type_param)));
+    problem_ = resolve(parsed, *algorithm_);
+    space_ = schedules::space_for(*algorithm_, problem_, machine.device);
+    if (!space_) throw UsageError("no space serves " + text);
+    autotune::Subject subject;
+    subject.algorithm = algorithm_;
+    subject.problem = problem_;
+    subject.reference = object_of(CompileJob::What::reference, "");
+    prepared_ = machine.measurer.prepare(subject);
+    baseline_ = {0, object_of(CompileJob::What::candidate, fmt::format("autoschedule(Mullapudi2016, parallelism={})\n", machine.device.cores)), false};
+  }
+
+  const Problem& problem() const { return problem_; }
+  const schedules::Space& space() const { return *space_; }
+
+  // Time over the baseline's, for every schedule that could be built, checked and timed.
+  std::vector<Outcome> evaluate(const std::vector<Schedule>& batch) {
+    std::vector<CompileJob> jobs;
+    std::map<std::int64_t, ObjectRef> built;
+    for (const Schedule& schedule : batch) {
+      const auto [known, is_new] = numbers_.emplace(digest(schedule), static_cast<std::int64_t>(numbers_.size()) + 1);
+      if (!is_new || find_illegal(schedule, *algorithm_, &problem_)) continue;
+      jobs.push_back(job(CompileJob::What::candidate, print(schedule)));
+      jobs.back().id = known->second;
+    }
+    machine_.pool.run(std::move(jobs), [](std::int64_t) {}, [&](const CompileOutcome& outcome) {
+      if (outcome.object) built[outcome.id] = *outcome.object;
+    });
+    std::vector<autotune::RaceEntry> entries = {{baseline_, true, true}};
+    for (const auto& [id, object] : built) {
+      const autotune::Candidate candidate{id, object, false};
+      objects_[id] = object;
+      if (!machine_.measurer.check(prepared_.key, candidate).rejection) entries.push_back({candidate, false, false});
+    }
+    if (entries.size() > 1) race(entries, autotune::RaceStage::screen, kScreen_s, ratios_);
+    std::vector<Outcome> outcomes;
+    for (const Schedule& schedule : batch) {
+      const auto ratio = ratios_.find(numbers_.at(digest(schedule)));
+      outcomes.push_back(ratio == ratios_.end() ? Outcome() : Outcome(ratio->second));
+    }
+    return outcomes;
+  }
+
+  // The best of each search in one long race: what the comparison is made of.
+  std::map<std::int64_t, double> race_best(const std::vector<Schedule>& best) {
+    std::map<std::int64_t, double> ratios;
+    std::vector<autotune::RaceEntry> entries = {{baseline_, true, true}};
+    for (const Schedule& schedule : best) {
+      const std::int64_t id = number(schedule);
+      const bool is_new = std::none_of(entries.begin(), entries.end(), [&](const autotune::RaceEntry& entry) { return entry.candidate.id == id; });
+      if (is_new) entries.push_back({{id, objects_.at(id), false}, false, false});
+    }
+    race(entries, autotune::RaceStage::final_, kFinal_s, ratios);
+    return ratios;
+  }
+  std::int64_t number(const Schedule& schedule) const { return numbers_.at(digest(schedule)); }
+
+ private:
+  CompileJob job(CompileJob::What what, const std::string& schedule) const {
+    CompileJob job;
+    job.what = what;
+    job.algorithm = algorithm_;
+    job.schedule = schedule;
+    job.problem = problem_;
+    return job;
+  }
+
+  ObjectRef object_of(CompileJob::What what, const std::string& schedule) {
+    std::optional<ObjectRef> object;
+    std::string why;
+    machine_.pool.run({job(what, schedule)}, [](std::int64_t) {}, [&](const CompileOutcome& outcome) {
+      object = outcome.object;
+      if (outcome.build.rejection) why = outcome.build.rejection->text;
+    });
+    if (!object) throw UsageError(print(problem_) + ": " + (schedule.empty() ? "the reference" : schedule) + " does not build: " + why);
+    return *object;
+  }
+
+  void race(const std::vector<autotune::RaceEntry>& entries, autotune::RaceStage stage, double limit_s, std::map<std::int64_t, double>& ratios) {
+    autotune::RaceOptions options;
+    options.stage = stage;
+    options.limit_s = limit_s;
+    options.seed = ++races_;
+    machine_.measurer.race(prepared_.key, entries, options, [&](const autotune::RaceResult& result) {
+      if (!result.rejection && !result.samples.empty()) ratios[result.id] = result.to_baseline.value;
+    });
+  }
+
+  Machine& machine_;
+  std::shared_ptr<const Algorithm> algorithm_;
+  Problem problem_;
+  std::optional<schedules::Space> space_;
+  autotune::Prepared prepared_;
+  autotune::Candidate baseline_;
+  std::map<Digest, std::int64_t> numbers_;
+  std::map<std::int64_t, ObjectRef> objects_;
+  std::map<std::int64_t, double> ratios_;
+  std::uint64_t races_ = 0;
+};
+
+struct Found {
+  std::optional<Schedule> best;
+  double ratio = 1;
+  std::size_t proposed = 0, failed = 0;
+};
+
+Found search(Arena& arena, autotune::Search& search, std::uint64_t evaluations) {
+  Found found;
+  while (found.proposed < evaluations) {
+    std::vector<schedules::Point> points;
+    std::vector<Schedule> batch;
+    while (batch.size() < std::min<std::uint64_t>(kBatch, evaluations - found.proposed)) {
+      const auto proposal = search.propose();
+      if (!proposal) break;
+      points.push_back(proposal->point);
+      batch.push_back(arena.space().schedule(proposal->point));
+    }
+    if (batch.empty()) break;
+    found.proposed += batch.size();
+    const std::vector<Outcome> outcomes = arena.evaluate(batch);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      search.observe(points[i], outcomes[i]);
+      found.failed += !outcomes[i];
+      if (outcomes[i] && (!found.best || *outcomes[i] < found.ratio)) {
+        found.best = batch[i];
+        found.ratio = *outcomes[i];
+      }
+    }
+  }
+  return found;
+}
+
+void compare(Machine& machine, const std::string& problem, const Arguments& arguments) {
+  Arena arena(machine, problem);
+  std::vector<Found> all;  // the search and random search in turn, by seed
+  std::vector<Schedule> best;
+  for (std::uint64_t seed = 1; seed <= arguments.seeds; ++seed) {
+    for (const bool is_random : {false, true}) {
+      const autotune::SearchPlan plan{.seed = seed, .expected_trials = arguments.evaluations};
+      const auto proposer = is_random ? autotune::make_random_search(arena.space(), plan) : autotune::make_search(arena.space(), plan);
+      all.push_back(search(arena, *proposer, arguments.evaluations));
+      if (all.back().best) best.push_back(*all.back().best);
+    }
+  }
+  const std::map<std::int64_t, double> ratios = arena.race_best(best);
+  const auto ratio_of = [&](const Found& found) {
+    if (!found.best) return 1.0;
+    const auto raced = ratios.find(arena.number(*found.best));
+    return raced == ratios.end() ? found.ratio : raced->second;
+  };
+  for (std::uint64_t seed = 1; seed <= arguments.seeds; ++seed) {
+    const Found &searched = all[2 * (seed - 1)], &drawn = all[2 * (seed - 1) + 1];
+    std::printf("| %s | %s | %.2g | %llu | %.3f | %.3f | %.3f | %zu, %zu of %llu |\n", print(arena.problem()).c_str(), arena.space().name().c_str(),
+                arena.space().approximate_count(), static_cast<unsigned long long>(seed), 1 / ratio_of(searched), 1 / ratio_of(drawn),
+                ratio_of(drawn) / ratio_of(searched), searched.failed, drawn.failed, static_cast<unsigned long long>(arguments.evaluations));
+    std::fflush(stdout);
+  }
+}
+
+std::uint64_t positive(const char* text) {
+  const unsigned long long value = std::strtoull(text, nullptr, 10);
+  if (value == 0) throw UsageError(fmt::format("a number above 0 was expected, found `{}`", text));
+  return value;
+}
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  if (argc > 1) arguments.program = argv[1];
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (!word.starts_with("--")) {
+      arguments.problems.push_back(word);
+    } else if (i + 1 == argc) {
+      throw UsageError(word + " needs a value");
+    } else if (word == "--evaluations") {
+      arguments.evaluations = positive(argv[++i]);
+    } else if (word == "--seeds") {
+      arguments.seeds = positive(argv[++i]);
+    } else if (word == "--load") {
+      arguments.libraries.emplace_back(argv[++i]);
+    } else {
+      throw UsageError(word + " is unknown; there are --evaluations, --seeds, --load");
+    }
+  }
+  if (arguments.problems.empty()) throw UsageError("usage: search_bench KILN_PROGRAM [--evaluations N] [--seeds N] [--load LIBRARY]... PROBLEM...");
+  return arguments;
+}
+
+void run(const Arguments& arguments) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / fmt::format("kiln-search-bench-{}", getpid());
+  std::filesystem::create_directories(folder);
+  Machine machine(arguments, folder);
+  std::printf("| problem | space | points | seed | search, × Mullapudi2016 | random, × Mullapudi2016 | search / random | failed |\n|---|---|---|---|---|---|---|---|\n");
+  for (const std::string& problem : arguments.problems) compare(machine, problem, arguments);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace kiln::bench
+
+int main(int argc, char** argv) {
+  try {
+    kiln::bench::run(kiln::bench::parse(argc, argv));
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "search_bench: %s\n", error.what());
+    return 1;
+  }
+}
