@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
+
+#include "dsl/directive.h"
 #include "dsl/error.h"
+#include "tests/support/random_schedule.h"
 #include "tests/support/small_algorithms.h"
 
 namespace kiln {
@@ -645,6 +650,26 @@ TEST(LegalityTest, the_effect_on_the_sums_is_the_strongest_of_the_directives) {
   EXPECT_EQ(effect("c.compute_root()\nc.update(0).atomic().parallel(k)"), "any_order");
   EXPECT_EQ(effect("own_schedule()"), "unknown");
   EXPECT_EQ(print(effect_of(parse_schedule("total.compute_root()\ntotal.update(0).reorder(q.y, q.x)"), reductions())), "none");  // integers do not round
+}
+
+// The property tests of the back end are only as good as what is proposed to them.
+TEST(LegalityTest, random_legal_schedules_have_every_directive) {
+  std::mt19937_64 random(tests::test_seed(3));
+  std::map<std::string, int> drawn;
+  for (const auto& [algorithm, problem] : {std::pair(product(), "product(m=30, n=100, k=7)"), std::pair(blurs(), "blurs(input.0=66, input.1=34, out.0=64, out.1=32)"),
+                                           std::pair(reductions(), "reductions(w=32)"), std::pair(tests::pairs(), "pairs(w=16)")}) {
+    const Problem resolved = resolve(parse_problem_text(problem), algorithm);
+    for (int i = 0; i < 100; ++i) {
+      const Schedule schedule = tests::random_legal_schedule(algorithm, resolved, random);
+      EXPECT_FALSE(find_illegal(schedule, algorithm, &resolved)) << print(schedule);
+      EXPECT_EQ(print(parse_schedule(print(schedule))), print(schedule));
+      for (const Directive& directive : schedule.directives) ++drawn[directive.name];
+    }
+  }
+  for (const DirectiveSpec& spec : directives()) {
+    const bool is_never_legal = spec.is_opaque || spec.name == "async" || spec.name == "compute_inline";
+    EXPECT_TRUE(is_never_legal || drawn[std::string(spec.name)] > 3) << spec.name << " was drawn " << drawn[std::string(spec.name)] << " times";
+  }
 }
 
 TEST(LegalityTest, opaque_schedules_are_known_and_available) {
