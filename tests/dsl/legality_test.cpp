@@ -401,6 +401,9 @@ TEST(LegalityTest, prefetches_ask_for_what_is_read_there) {
       {"c.compute_root()\nc.update(0).reorder(n, k, m).split(n, no, ni, 8).vectorize(ni).prefetch(B, ni, no)",
        "`c.update(0).prefetch(B, ni, no)`: 'ni' of update(0) of c is or lies inside the vectorized loop 'ni', where nothing is fetched ahead; name a loop "
        "outside it"},
+      {"y.fuse(n, m, f).split(f, fo, fi, 8).prefetch(A, fi, fo)",
+       "`y.prefetch(A, fi, fo)`: 'fi' of y runs over several fused loops, where the next iteration may be anywhere; name a loop that is not fused, or leave out "
+       "the fusion"},
       {"c.compute_root()\nc.update(0).prefetch(A, k, k).prefetch(A, k, m, 2)",
        "`c.update(0).prefetch(A, k, m, 2)`: A is fetched at loop 'k' of update(0) of c already; say it once"},
   });
