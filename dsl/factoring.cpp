@@ -147,10 +147,24 @@ class Factoring {
     }
     use.dimensions.insert(use.dimensions.end(), kept_forms.begin(), kept_forms.end());
     facts.uses.push_back(std::move(use));
+    std::vector<int> producers = {partial};
+    // The kept loops' bounds are made of those that the reduction had.
+    for (std::size_t u = 0; u < old_.facts->uses.size(); ++u) {
+      if (!old_.facts->uses[u].before_loops) continue;
+      facts.uses.push_back(unknown(old_.facts->uses[u]));
+      producers.push_back(old_.producers[u]);
+    }
     Definition combined = carried_over(nest_.keep(std::move(facts)), old_.update, std::move(ids));
     combined.order.insert(combined.order.end(), missing.begin(), missing.end());
-    combined.producers = {partial};
+    combined.producers = std::move(producers);
     old_ = std::move(combined);
+  }
+
+  static Use unknown(Use use) {
+    IndexForm form;
+    form.is_known = false;
+    for (std::vector<IndexForm>& forms : use.dimensions) forms = {form};
+    return use;
   }
 
   static IndexForm along(int loop) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,11 @@ class Finder {
       if (const LoopVariable& loop = definition_.loop(definition_.order[p]); loop.kind == LoopKind::vectorized)
         return fmt::format("'{}' of {} is or lies inside the vectorized loop '{}', where nothing is fetched ahead; name a loop outside it", fetch.at, name(),
                            loop.name);
+    // Halide then no longer knows how much of a stage computed there is needed.
+    if (std::popcount(definition_.loop(at).roots) > 1)
+      return fmt::format("'{}' of {} runs over several fused loops, where the next iteration may be anywhere; name a loop that is not fused, or leave out the "
+                         "fusion",
+                         fetch.at, name());
     const auto here = buffers_at(definition_.place(at));
     const std::string wanted = fetch.is_input ? input_of(nest_.stage(fetch.stage)) : nest_.stage(fetch.stage).name;
     if (std::find(here.begin(), here.end(), wanted) == here.end())

@@ -151,10 +151,10 @@ class LoopNest {
   const std::deque<StageLoops>& stages() const { return stages_; }
   const StageLoops& stage(int index) const { return stages_[static_cast<std::size_t>(index)]; }
   std::vector<int> consumers_first() const;  // every stage after all that read it
-  std::string stage_names() const;
 
  private:
   int make_wrapper(const std::string& reference, int wrapped, int consumer, std::string& why_not);
+  std::string stage_names() const;
 
   const AlgorithmFacts& facts_;
   std::deque<StageLoops> stages_;
@@ -201,8 +201,8 @@ std::string no_such_loop(const Subject& subject, const std::string& name);
 int find_dimension(const Subject& subject, const std::string& name, std::string& why_not);
 // Fixes the extent of an output's dimension, to what the problem says.
 std::string bound_dimension(Subject& subject, const std::string& dimension, std::int64_t min, std::int64_t extent);
-// compute_root, compute_at, compute_inline; store_root, store_at; hoist_storage_root, hoist_storage: `at` takes the stage and loop from the first two arguments. Whether the loop
-// encloses all that reads the stage is known when all directives are read (dsl/placement).
+// compute_root, compute_at, compute_inline; store_root, store_at; hoist_storage_root, hoist_storage: `at` takes the stage and loop from the first two
+// arguments. Whether the loop encloses all that reads the stage is known when all directives are read (dsl/placement).
 std::string set_compute_level(Subject& subject, Level::Kind kind);
 std::string set_store_level(Subject& subject, Level::Kind kind);
 std::string set_hoist_level(Subject& subject, Level::Kind kind);
@@ -212,7 +212,7 @@ std::string fuse_loops(Subject& subject, const std::string& inner, const std::st
 std::string reorder_loops(Subject& subject, const std::vector<std::string>& innermost_first);
 std::string rename_loop(Subject& subject, const std::string& loop, const std::string& name);
 std::string mark_loop(Subject& subject, const std::string& loop, LoopKind kind);
-// rfactor: the update keeps the reduction loops that are named, at first each one's partial sums are left to a new stage.
+// rfactor: the update keeps the reduction loops that are named; a new stage has the partial sums over the others.
 std::string factor_reduction(Subject& subject);
 // vectorize, unroll and parallel with a factor: split, then mark the inner loop (the outer one for parallel).
 std::string split_and_mark(Subject& subject, const std::string& loop, std::int64_t factor, Tail tail, LoopKind kind);

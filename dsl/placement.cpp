@@ -17,9 +17,10 @@ struct StorageWords {
   std::string_view done;      // "stored"
   std::string_view within;    // "computed": what lies inside it
   std::string_view remedy;    // how to say it right
+  std::string_view verb;      // what to do with it
 };
-constexpr StorageWords kStored{"stored", "computed", "store"};
-constexpr StorageWords kHoisted{"allocated", "stored", "hoist the storage of"};
+constexpr StorageWords kStored{"stored", "computed", "store", "store"};
+constexpr StorageWords kHoisted{"allocated", "stored", "hoist the storage of", "allocate"};
 
 const StageLoops& stage_at(const LoopNest& nest, int stage) { return nest.stages()[static_cast<std::size_t>(stage)]; }
 
@@ -130,8 +131,8 @@ class Placer {
   std::optional<Illegal> check_storage(const StageLoops& loops, int stage) const {
     if (loops.is_inlined()) return std::nullopt;
     if (auto illegal = check_level(loops, stage, loops.store, loops.compute, kStored)) return illegal;
-    const bool is_stored_apart = loops.store.directive != kNoDirective;
-    return check_level(loops, stage, loops.hoist, is_stored_apart ? loops.store : loops.compute, is_stored_apart ? kHoisted : StorageWords{kHoisted.done, kStored.within, kHoisted.remedy});
+    if (loops.store.directive != kNoDirective) return check_level(loops, stage, loops.hoist, loops.store, kHoisted);
+    return check_level(loops, stage, loops.hoist, loops.compute, {kHoisted.done, kStored.within, kHoisted.remedy, kHoisted.verb});
   }
 
   // A level of storage lies outside the next one in, and nothing that runs at once between it and where the stage is computed.
@@ -156,7 +157,7 @@ class Placer {
         if (between.kind == LoopKind::parallel || between.kind == LoopKind::vectorized)
           return Illegal{level.directive, fmt::format("the {} loop '{}' lies between where {} is {} and where it is computed, so its iterations would "
                                                       "share the storage; {} it inside that loop",
-                                                      print(between.kind), between.name, loops.name, words.done, words.remedy == kStored.remedy ? "store" : "allocate")};
+                                                      print(between.kind), between.name, loops.name, words.done, words.verb)};
       }
     }
     return std::nullopt;

@@ -2,7 +2,7 @@
 //   prefetch(buffer, at, from[, offset[, bounds]])      for k { use A(k) } → for k { fetch A(k + offset); use A(k) }   by prefetch(A, k, k, offset)
 //   The buffer is an input by its name (`A`), or a stage (`c`, `A.in()` where it is computed). `offset` iterations ahead, 1 unless said. `bounds` is
 //   what happens beyond the buffer's end: GuardWithIf, the default, fetches nothing, Clamp what there is, NonFaulting whatever lies there.
-//   legal when:  `from` is `at` or a loop outside it, neither in a vectorized loop; the buffer is read inside `at` and exists outside it, a stage
+//   legal when:  `from` is `at` or a loop outside it, `at` neither fused nor in a vectorized loop; the buffer is read inside `at` and exists outside it, a stage
 //                thus is stored further out; the same is fetched at one loop once; offset ≥ 1.
 //   numerics:    none.
 #pragma once

@@ -39,7 +39,7 @@ class Proposer {
       if (chance(random_, 15)) propose_wrapper(*stage);
       propose_stage(*stage, reference_to(*stage));
     }
-    for (int attempt = 0; attempt < 24; ++attempt) propose_companion();
+    for (int attempt = 0; attempt < 8; ++attempt) propose_companion();
     return std::move(schedule_);
   }
 
@@ -88,6 +88,7 @@ class Proposer {
   void propose_stage(const Stage& stage, const std::string& reference) {
     loops_[{reference, -1}] = stage.loops;
     for (std::size_t u = 0; u < stage.updates.size(); ++u) loops_[{reference, static_cast<int>(u)}] = loops_of(stage, stage.updates[u]);
+    if (chance(random_, 25) && schedule_like_another(stage, reference)) return;
     if (!algorithm_.is_output(stage.name) && !place(reference) && stage.updates.empty()) return;
     transform({reference, -1});
     for (std::size_t u = 0; u < stage.updates.size(); ++u) {
@@ -95,6 +96,26 @@ class Proposer {
       transform({reference, static_cast<int>(u)});
     }
     if (chance(random_, 40)) propose_storage(stage, reference);
+  }
+
+  // Repeats what was said of an earlier stage with the same loops, which may then share them.
+  bool schedule_like_another(const Stage& stage, const std::string& reference) {
+    std::vector<std::string> others;
+    for (const Stage& other : algorithm_.stages)
+      if (other.name != stage.name && other.loops == stage.loops && loops_.contains({reference_to(other), -1})) others.push_back(reference_to(other));
+    if (others.empty() || !stage.updates.empty()) return false;
+    const std::string& other = pick(random_, others);
+    static const std::vector<std::string> kRepeated = {"compute_root", "compute_at", "split", "tile", "fuse", "reorder", "rename", "parallel", "serial"};
+    const Schedule said = schedule_;
+    for (const Directive& directive : said.directives) {
+      if (directive.stage != other || directive.update >= 0 || !directive.condition.empty()) continue;
+      if (std::find(kRepeated.begin(), kRepeated.end(), directive.name) == kRepeated.end() || keep(reference, -1, directive.name, directive.arguments)) continue;
+      schedule_ = said;
+      return false;
+    }
+    std::vector<std::string>& loops = loops_[{reference, -1}] = loops_[{other, -1}];
+    keep(reference, -1, "compute_with", {other, pick(random_, loops)});
+    return true;
   }
 
   // Splits a reduction and leaves its inner part to a stage of partial sums, which is then scheduled like any other.
