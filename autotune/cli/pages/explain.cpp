@@ -31,7 +31,7 @@ std::string print_closed(const Costs& costs) {
   std::string kernels;
   for (const std::string& kernel : tree.kernels) kernels += (kernels.empty() ? "" : ", ") + kernel;
   text += line("kernels", fmt::format("{}: {}", tree.kernels.size(), kernels));
-  text += line("alive between kernels", "at most " + bytes_text(peak_live_bytes(tree)));
+  text += line("alive at once", bytes_text(peak_live_bytes(tree)));
   for (const auto& [level, least] : costs.least)
     text += line("at least into " + level, fmt::format("{} ({})", bytes_text(least.bytes), least.because));
   return text;
