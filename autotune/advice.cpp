@@ -22,7 +22,7 @@ constexpr Link kLinks[] = {{"l2_bandwidth", "l1", 48}, {"l3_bandwidth", "l2", 16
 constexpr double kOperationsPerLane = 4;
 // Above this share of idle time a number of tasks that does not divide by the threads is worth a word.
 constexpr double kIdleShare = 0.1;
-// Lines instead of elements and ragged ends cost some percent that no schedule can win back.
+// Lines instead of elements and ragged ends cost some percent that no tiling can win back.
 constexpr double kNearlyLeast = 1.1;
 
 double traffic(const Predicted& predicted, const char* level) {
@@ -103,15 +103,15 @@ std::string gain(const Bound& largest, const Bound& next, double shrunk_to) {
   return fmt::format("up to {:.1f}x{}", largest.cycles / left, reaches_next ? fmt::format(", then {} binds", next.resource) : "");
 }
 
-// What the least traffic that any schedule has would buy where a link binds.
+// What the least traffic that any tiling has would buy where a link binds.
 std::string buys_of_link(const Link& link, const Advice& advice, const Predicted& predicted, const std::map<std::string, LeastTraffic>& least) {
   const auto known = least.find(link.into);
   if (known == least.end()) return {};
   const double now = traffic(predicted, link.into), possible = std::min(static_cast<double>(known->second.bytes), now);
   const Bound& largest = advice.bounds[0];
   if (now < kNearlyLeast * possible)
-    return fmt::format("no schedule brings much less than these {} into {} ({}); {} would take {:.0f} % of the time", kib(now), link.into, known->second.because,
-                       advice.bounds[1].resource, 100 * advice.bounds[1].cycles / largest.cycles);
+    return fmt::format("no tiling brings much less than these {} into {} ({}); {} would take {:.0f} % of the time", kib(now), link.into,
+                       known->second.because, advice.bounds[1].resource, 100 * advice.bounds[1].cycles / largest.cycles);
   return fmt::format("the least that can cross into {} is {} instead of {} ({}): {}", link.into, kib(possible), kib(now), known->second.because,
                      gain(largest, advice.bounds[1], largest.cycles * possible / now));
 }
@@ -120,9 +120,11 @@ std::string next_step(const Advice& advice, const Predicted& predicted, const Ac
                       const std::map<std::string, LeastTraffic>& least) {
   const Bound &largest = advice.bounds[0], &next = advice.bounds[1];
   if (advice.binds == "parallel_tasks")
-    return fmt::format("a task for each of {} threads: up to {:.1f}x", threads, static_cast<double>(threads) / static_cast<double>(*predicted.parallel_tasks));
+    return fmt::format("a task for each of {} threads: up to {:.1f}x", threads,
+                       static_cast<double>(threads) / static_cast<double>(*predicted.parallel_tasks));
   if (advice.binds == "vector_width" && actual != nullptr && actual->vector_bits > 0)
-    return fmt::format("vectors of {} bits: {}", 8 * device.vector_bytes, gain(largest, next, largest.cycles * actual->vector_bits / (8 * device.vector_bytes)));
+    return fmt::format("vectors of {} bits: {}", 8 * device.vector_bytes,
+                       gain(largest, next, largest.cycles * actual->vector_bits / (8 * device.vector_bytes)));
   if (advice.binds == "compute")
     return fmt::format("the arithmetic alone takes longest; {} would take {:.0f} % of that, so less traffic buys nothing", next.resource,
                        100 * next.cycles / largest.cycles);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "dsl/footprint_places.h"
 #include "dsl/legality.h"
@@ -215,8 +217,10 @@ class Reader {
 
   // Storage that begins and ends inside is the same bytes each time, however far the loops reach.
   BufferBytes with_allocations(BufferBytes bytes, const PlacedLoop& loop) const {
-    for (const int buffer : allocated(loop))
-      if (const auto found = bytes.find(buffer); found != bytes.end()) found->second = tree_.buffers[static_cast<std::size_t>(buffer)].bytes.value_or(found->second);
+    for (const int buffer : allocated(loop)) {
+      const auto found = bytes.find(buffer);
+      if (found != bytes.end()) found->second = tree_.buffers[static_cast<std::size_t>(buffer)].bytes.value_or(found->second);
+    }
     return bytes;
   }
 
@@ -265,10 +269,15 @@ class Reader {
   std::map<int, double> inlined_flops_;                // by stage
 };
 
+// They make definitions, stages or loops of two stages that the rules of footprint_read.h say nothing of.
+constexpr std::array<std::string_view, 4> kWithoutRules{"compute_with", "rfactor", "specialize", "specialize_fail"};
+
 }  // namespace
 
 ClosedForms read_footprint(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem) {
-  if (schedule.is_opaque()) return {std::nullopt, fmt::format("what {} does is known when it is lowered", print(schedule.directives.front()))};
+  for (const Directive& directive : schedule.directives)
+    if (schedule.is_opaque() || std::find(kWithoutRules.begin(), kWithoutRules.end(), directive.name) != kWithoutRules.end())
+      return {std::nullopt, fmt::format("what {} does is known when it is lowered", print(directive))};
   const AlgorithmFacts facts = facts_of(algorithm, &problem);
   LoopNest nest(facts);
   if (const auto illegal = rewrite_loops(nest, schedule)) return {std::nullopt, illegal->message};

@@ -13,7 +13,7 @@ namespace kiln {
 
 struct ClosedForms {
   std::optional<FootprintTree> tree;
-  std::string why_not;  // when there is none: the schedule is opaque or illegal, or a region depends on values
+  std::string why_not;  // when there is none: the schedule is opaque or illegal, factors or specialises a stage, or a region depends on values
 };
 
 // The rules:

@@ -37,7 +37,7 @@ std::optional<Operand> operand_of(const Expression& e, const Algorithm& algorith
 }
 
 struct Contraction {
-  std::string stage;
+  std::string stage, a, b;                         // c, A, B by name
   std::int64_t m = 1, n = 1, k = 1, batches = 1;   // extents
   std::int64_t a_bytes = 0, b_bytes = 0, c_bytes = 0;  // of an element; c: of the sum
   std::int64_t a_all = 0, b_all = 0;                // of the whole arguments
@@ -56,6 +56,8 @@ std::optional<Contraction> contraction_in(const Stage& stage, const Algorithm& a
   if (!a || !b || a->argument == b->argument) return std::nullopt;
   Contraction found;
   found.stage = stage.name;
+  found.a = a->argument->name;
+  found.b = b->argument->name;
   const std::set<std::string> kept(stage.loops.begin(), stage.loops.end());
   for (const auto& [loop, extent] : extents) {
     const bool in_a = a->loops.contains(loop), in_b = b->loops.contains(loop);
@@ -107,8 +109,8 @@ class Tilings {
       const std::int64_t n = std::min(c_.n, (room_ - c_.a_bytes * m) / (c_.b_bytes + c_.c_bytes * m));
       if (n >= 1) offer(c_.a_all * pieces(c_.n, n) + c_.b_all * pieces(c_.m, m), m, n, c_.stage);
     });
-    keep_operand(c_.m, c_.a_bytes, c_.b_bytes, c_.a_all, c_.b_all, "its first factor");
-    keep_operand(c_.n, c_.b_bytes, c_.a_bytes, c_.b_all, c_.a_all, "its second factor");
+    keep_operand(c_.m, c_.a_bytes, c_.b_bytes, c_.a_all, c_.b_all, c_.a);
+    keep_operand(c_.n, c_.b_bytes, c_.a_bytes, c_.b_all, c_.a_all, c_.b);
     return best_;
   }
 

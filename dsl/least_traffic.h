@@ -1,4 +1,4 @@
-// The least that must cross into a memory of a given size, whatever the schedule: what a candidate's traffic is compared with.
+// The least that any tiling must bring into a memory of a given size: what a candidate's traffic is compared with.
 #pragma once
 
 #include <cstdint>

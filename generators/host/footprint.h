@@ -19,7 +19,8 @@ inline constexpr std::int64_t kLineBytes = 64;  // of every x86-64 CPU
 BufferBytes touched_bytes(const std::vector<const Access*>& accesses, const std::vector<Buffer>& buffers,
                           const std::function<bool(int loop)>& walks, std::int64_t line_bytes = kLineBytes);
 
-// Every loop with what it touches, in lines of `line_bytes` (1: in bytes); a loop has one part, since Halide's own prologues and epilogues are loops. `kernels` stays empty.
+// Every loop with what it touches, in lines of `line_bytes` (1: in bytes). A loop has one part, since Halide's own prologues and epilogues are
+// loops; `kernels` stays empty.
 FootprintTree footprint_of(const LoopTree& program, std::int64_t line_bytes = kLineBytes);
 
 }  // namespace kiln::generators::host

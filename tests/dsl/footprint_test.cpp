@@ -22,7 +22,11 @@ namespace {
 using tests::Counted;
 
 Problem product_problem(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return {.operator_name = "product", .extents = {{"m", m}, {"n", n}, {"k", k}}, .params = {}, .type = {}, .type_param = {}, .orders = {}, .symbol_order = {"m", "n", "k"}};
+  Problem problem;
+  problem.operator_name = "product";
+  problem.extents = {{"m", m}, {"n", n}, {"k", k}};
+  problem.symbol_order = {"m", "n", "k"};
+  return problem;
 }
 
 // Three stages, each of three neighbours: rows(x, y) of the input, sums(x, y) of rows, out(x, y) of sums and rows.
@@ -42,13 +46,11 @@ Algorithm stencil() {
 }
 
 Problem stencil_problem(std::int64_t w, std::int64_t h) {
-  return {.operator_name = "stencil",
-          .extents = {{"input.0", w + 2}, {"input.1", h + 2}, {"out.0", w}, {"out.1", h}},
-          .params = {},
-          .type = {},
-          .type_param = {},
-          .orders = {},
-          .symbol_order = {"input.0", "input.1", "out.0", "out.1"}};
+  Problem problem;
+  problem.operator_name = "stencil";
+  problem.extents = {{"input.0", w + 2}, {"input.1", h + 2}, {"out.0", w}, {"out.1", h}};
+  problem.symbol_order = {"input.0", "input.1", "out.0", "out.1"};
+  return problem;
 }
 
 struct LoopSums {
@@ -168,6 +170,9 @@ TEST(ClosedForms, a_reason_is_given_where_there_are_none) {
             "what own_schedule() does is known when it is lowered");
   EXPECT_EQ(read_footprint(tests::product(), parse_schedule("y.unroll(q)"), product_problem(8, 8, 8)).why_not,
             "`y.unroll(q)`: y has no loop 'q'; its loops are n, m");
+  Schedule factored;
+  Chain(factored, "c", 0).add("rfactor", "k");
+  EXPECT_EQ(read_footprint(tests::product(), factored, product_problem(8, 8, 8)).why_not, "what c.update(0).rfactor(k) does is known when it is lowered");
   Algorithm gather = stencil();
   gather.stages[3].values = {parse_expression("(load f32 rows 0 (cast i32 (load f32 gray 0 x y)) y)")};
   EXPECT_EQ(read_footprint(gather, parse_schedule("rows.compute_root()"), stencil_problem(8, 8)).why_not,

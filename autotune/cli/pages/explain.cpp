@@ -31,7 +31,7 @@ std::string print_closed(const Costs& costs) {
   std::string kernels;
   for (const std::string& kernel : tree.kernels) kernels += (kernels.empty() ? "" : ", ") + kernel;
   text += line("kernels", fmt::format("{}: {}", tree.kernels.size(), kernels));
-  text += line("alive between kernels", "at most " + bytes_text(peak_live_bytes(tree)));
+  text += line("alive at once", bytes_text(peak_live_bytes(tree)));
   for (const auto& [level, least] : costs.least)
     text += line("at least into " + level, fmt::format("{} ({})", bytes_text(least.bytes), least.because));
   return text;
@@ -125,7 +125,7 @@ std::string print_explanation(const Explanation& explanation) {
   const ExplainSubject& subject = explanation.subject;
   std::string text = fmt::format("{}\ncandidate {} on {}\n{}\n", print(subject.problem), digest(subject.schedule).short_hex(), explanation.device.model,
                                  indented(print(subject.schedule), "  "));
-  text += print_closed(explanation.costs) + "\n";
+  if (explanation.costs.closed.tree || !explanation.build.rejection) text += print_closed(explanation.costs) + "\n";  // else the rejection says why
   if (explanation.build.rejection) text += print_rejection(*explanation.build.rejection) + "\n";
   if (explanation.build.predicted) text += print_predicted(*explanation.build.predicted, explanation.device) + "\n";
   if (explanation.build.actual) text += print_actual(*explanation.build.actual, explanation.device) + "\n";

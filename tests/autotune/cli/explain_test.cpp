@@ -106,7 +106,7 @@ TEST(Advise, the_next_step_is_measured_by_the_least_traffic_there_can_be) {
   EXPECT_EQ(next(std::int64_t{4} << 30), "the least that can cross into l2 is 4096.0 MiB instead of 8192.0 MiB (tiles of 512 x 510 of c): up to 2.0x");
   EXPECT_EQ(next(64 << 20), "the least that can cross into l2 is 64.0 MiB instead of 8192.0 MiB (tiles of 512 x 510 of c): up to 8.0x, then compute binds");
   EXPECT_EQ(next((std::int64_t{8} << 30) - 1),
-            "no schedule brings much less than these 8192.0 MiB into l2 (tiles of 512 x 510 of c); compute would take 12 % of the time");
+            "no tiling brings much less than these 8192.0 MiB into l2 (tiles of 512 x 510 of c); compute would take 12 % of the time");
 }
 
 TEST(Advise, memory_binds_with_or_without_a_way_out) {
