@@ -56,4 +56,4 @@ class Harris : public Halide::Generator<Harris> {
 
 HALIDE_REGISTER_GENERATOR(Harris, harris)
 
-KILN_REGISTER(harris).symbol("w", "input.0 response.0").symbol("h", "input.1 response.1").symbol("c", "input.2").range("input", 0.0, 1.0);
+KILN_REGISTER(harris).symbol("w", "input.0 response.0").symbol("h", "input.1 response.1").symbol("c", "input.2");
