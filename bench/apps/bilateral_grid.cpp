@@ -54,12 +54,12 @@ class BilateralGrid : public Halide::Generator<BilateralGrid> {
     if (using_autoscheduler()) return;
     // Rows of cells in parallel: each is filled and blurred in depth while it is in cache; the two other blurs share planes.
     const int lanes = natural_vector_size<float>();
-    blurred_z.compute_root().parallel(y).vectorize(x, lanes);
+    blurred_z.compute_root().reorder(x, z, y).parallel(y).vectorize(x, lanes);
     grid.compute_at(blurred_z, y).vectorize(x, lanes);
     grid.update().reorder(pixel.x, pixel.y, x, y).unroll(pixel.x);
     blurred_y.compute_root().parallel(z).vectorize(x, lanes);
     blurred_x.store_at(blurred_y, z).compute_at(blurred_y, y).vectorize(x, lanes);
-    output.vectorize(x, lanes).parallel(y);
+    output.vectorize(x, lanes / 2).parallel(y);
   }
 
  private:

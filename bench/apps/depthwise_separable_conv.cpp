@@ -34,16 +34,17 @@ class DepthwiseSeparableConv : public Halide::Generator<DepthwiseSeparableConv> 
     bias.set_estimates({{0, 16}});
     output.set_estimates({{0, 16}, {0, 112}, {0, 112}, {0, 4}});
     if (using_autoscheduler()) return;
-    // Strips of rows; within a strip the padded rows are copied once, and a run of pixels goes through both steps while in registers and first cache.
+    // Strips of rows, whose padded rows are copied once. A row goes through the first step channel by channel, its nine weights in registers; then
+    // runs of pixels through the second, a vector of channels by fourteen pixels in registers.
     const int lanes = natural_vector_size<float>();
-    Var strip("strip"), row("row"), run("run"), pixel("pixel");
-    output.split(y, strip, row, 8, TailStrategy::GuardWithIf).split(x, run, pixel, 8);
-    output.reorder(co, pixel, run, row, strip, n).vectorize(co, lanes).unroll(pixel).parallel(strip).parallel(n);
-    padded.store_at(output, strip).compute_at(output, row).vectorize(ci, lanes);
-    filtered.compute_at(output, run).vectorize(ci, lanes).unroll(x);
-    filtered.update().reorder(x, tap.x, tap.y, ci, y).vectorize(ci, lanes).unroll(x).unroll(tap.x).unroll(tap.y);
-    sum.compute_at(output, run).vectorize(co, lanes).unroll(x);
-    sum.update().reorder(co, x, channel, y).vectorize(co, lanes).unroll(x).unroll(channel, 4);
+    Var strip("strip"), row("row"), run("run"), pixel("pixel"), block("block"), lane("lane");
+    output.split(co, block, lane, lanes).split(y, strip, row, 8, TailStrategy::GuardWithIf).split(x, run, pixel, 14);
+    output.reorder(lane, pixel, block, run, row, strip, n).vectorize(lane).unroll(pixel).parallel(strip).parallel(n);
+    padded.compute_at(output, strip).vectorize(ci, lanes);
+    filtered.compute_at(output, row).vectorize(ci, lanes);
+    filtered.update().reorder(tap.x, tap.y, x, ci, y).vectorize(ci, lanes).unroll(tap.x).unroll(tap.y).unroll(x, 4);
+    sum.compute_at(output, block).vectorize(co).unroll(x);
+    sum.update().reorder(co, x, channel, y).vectorize(co).unroll(x);
   }
 
  private:

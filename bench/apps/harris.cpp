@@ -56,4 +56,6 @@ class Harris : public Halide::Generator<Harris> {
 
 HALIDE_REGISTER_GENERATOR(Harris, harris)
 
-KILN_REGISTER(harris).symbol("w", "input.0 response.0").symbol("h", "input.1 response.1").symbol("c", "input.2").range("input", 0.0, 1.0);
+// Where determinant and squared trace nearly cancel, rounding is large beside what is left: 2 of 100,000 pixels of noise are beyond the budget for it,
+// under every schedule. A wrong row would be 40.
+KILN_REGISTER(harris).symbol("w", "input.0 response.0").symbol("h", "input.1 response.1").symbol("c", "input.2").outlier_fraction(1e-4);

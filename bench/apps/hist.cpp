@@ -28,16 +28,18 @@ class Hist : public Halide::Generator<Hist> {
     const Expr pixels = cast<uint32_t>(width) * cast<uint32_t>(height);
     lift(level) = cast<int16_t>(at_most(level) * cast<uint32_t>(kLevels - 1) / pixels) - cast<int16_t>(level);
 
-    output(x, y, c) = cast<uint8_t>(clamp(cast<int16_t>(input(x, y, c)) + lift(luma(x, y)), 0, kLevels - 1));
+    lifted(x, y) = lift(luma(x, y));
+    output(x, y, c) = cast<uint8_t>(clamp(cast<int16_t>(input(x, y, c)) + lifted(x, y), 0, kLevels - 1));
   }
 
   void schedule() {
     input.set_estimates({{0, 1536}, {0, 2560}, {0, 3}});
     output.set_estimates({{0, 1536}, {0, 2560}, {0, 3}});
     if (using_autoscheduler()) return;
-    // Each strip of rows counts into a table of its own; the tables are added, and the second sweep over the picture is one of bytes.
+    // Each strip of rows counts into a table of its own; the tables are added. In the second sweep a row looks its lifts up one by one, which is faster
+    // than putting vectors of looked-up values together, and then serves the three channels.
     const int bytes = natural_vector_size<uint8_t>();
-    Var strip("strip"), row("row"), part("part"), block("block"), place("place");
+    Var strip("strip"), row("row"), part("part");
     RVar rows("rows"), line("line");
     luma.compute_root().split(y, strip, row, 32, TailStrategy::GuardWithIf).parallel(strip).vectorize(x, bytes);
     counts.update().split(pixel.y, rows, line, 64);
@@ -48,8 +50,8 @@ class Hist : public Halide::Generator<Hist> {
     counts.update().reorder(level, rows).vectorize(level, bytes / 4);
     at_most.compute_root();
     lift.compute_root().vectorize(level, bytes / 4);
-    output.split(y, strip, row, 32, TailStrategy::GuardWithIf).split(x, block, place, bytes / 2).reorder(place, c, block, row, strip);
-    output.bound(c, 0, 3).unroll(c).vectorize(place).parallel(strip);
+    lifted.compute_at(output, row).unroll(x, 8);
+    output.split(y, strip, row, 32, TailStrategy::GuardWithIf).reorder(x, c, row, strip).vectorize(x, bytes).parallel(strip);
   }
 
  private:
@@ -57,7 +59,7 @@ class Hist : public Halide::Generator<Hist> {
 
   Var x{"x"}, y{"y"}, c{"c"}, level{"level"};
   RDom pixel;
-  Func luma{"luma"}, counts{"counts"}, at_most{"at_most"}, lift{"lift"};
+  Func luma{"luma"}, counts{"counts"}, at_most{"at_most"}, lift{"lift"}, lifted{"lifted"};
 };
 
 }  // namespace

@@ -125,4 +125,10 @@ class LocalLaplacian : public Halide::Generator<LocalLaplacian> {
 
 HALIDE_REGISTER_GENERATOR(LocalLaplacian, local_laplacian)
 
-KILN_REGISTER(local_laplacian).symbol("w", "input.0 output.0").symbol("h", "input.1 output.1").symbol("c", "input.2 output.2");
+// Coefficients are differences of pictures that nearly agree, and dark pixels multiply what rounding leaves of them: 14 of 100,000 elements of noise are
+// beyond the budget for it. A wrong row would be 39.
+KILN_REGISTER(local_laplacian)
+    .symbol("w", "input.0 output.0")
+    .symbol("h", "input.1 output.1")
+    .symbol("c", "input.2 output.2")
+    .outlier_fraction(3e-4);

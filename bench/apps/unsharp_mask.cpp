@@ -63,4 +63,4 @@ KILN_REGISTER(unsharp_mask)
     .symbol("w", "input.0 output.0")
     .symbol("h", "input.1 output.1")
     .symbol("c", "input.2 output.2")
-    .range("input", 0.05, 1.0);
+    .range("input", 0.25, 1.0);

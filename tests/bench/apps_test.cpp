@@ -31,7 +31,7 @@ class Apps : public testing::TestWithParam<App> {
 INSTANTIATE_TEST_SUITE_P(, Apps,
                          testing::Values(App{"bilateral_grid", "bilateral_grid(w=67, h=45)"},
                                          App{"conv_layer", "conv_layer(co=64, ci=7, taps=3, n=2, input.1=9, input.2=6, output.1=7, output.2=4)"},
-                                         App{"depthwise_separable_conv", "depthwise_separable_conv(ci=32, co=16, w=13, h=11, n=2)"},
+                                         App{"depthwise_separable_conv", "depthwise_separable_conv(ci=32, co=16, w=31, h=11, n=2)"},
                                          App{"harris", "harris(w=67, h=45)"}, App{"hist", "hist(w=67, h=131)"}, App{"iir_blur", "iir_blur(w=67, h=45)"},
                                          App{"local_laplacian", "local_laplacian(w=67, h=45)"}, App{"max_filter", "max_filter(w=67, h=71)"},
                                          App{"nl_means", "nl_means(w=67, h=37)"}, App{"unsharp_mask", "unsharp_mask(w=67, h=71)"}),
