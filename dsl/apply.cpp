@@ -71,11 +71,12 @@ class Stages {
     const Halide::Func wrapped = stage(output);
     const std::string name = output + ".in";
     Halide::Func copy(halide_name(name));
-    std::vector<Halide::Expr> loops(wrapped.args().begin(), wrapped.args().end());
+    const std::vector<Halide::Var> args = wrapped.args();
+    const std::vector<Halide::Expr> loops(args.begin(), args.end());
     if (wrapped.outputs() == 1) {
-      copy(wrapped.args()) = wrapped(loops);
+      copy(args) = wrapped(loops);
     } else {
-      copy(wrapped.args()) = Halide::Tuple(wrapped(loops));
+      copy(args) = Halide::Tuple(wrapped(loops));
     }
     std::vector<Halide::Func> outputs = pipeline_.pipeline.outputs();
     std::ranges::replace_if(outputs, [&](const Halide::Func& func) { return func.name() == wrapped.name(); }, copy);

@@ -63,6 +63,7 @@ std::shared_ptr<const Fusion> Fusion::declare(Space& space, const Algorithm& alg
 
 void Fusion::declare_all(Space& space, const FusionOptions& options) {
   std::size_t with_knobs = 0;
+  for (const std::size_t loop : options.vector_loops) vector_bits_.push_back(std::uint64_t{1} << (loop % 64));
   for (std::size_t s = algorithm_.stages.size(); s-- > 0;) {  // readers first
     if (algorithm_.is_output(algorithm_.stages[s].name)) declare_output(space, s);
     if (!is_placed_[s]) continue;
@@ -78,10 +79,10 @@ void Fusion::declare_all(Space& space, const FusionOptions& options) {
 
 bool Fusion::may_walk_columns(std::size_t host) const {
   if (!is_host_[host] || algorithm_.stages[host].loops.size() < 2) return false;
-  // Something that only the innermost loop asks for is then kept while the others run.
+  // Something that only the vectors' loop asks for is then kept while the others run.
   return std::any_of(placed_.begin(), placed_.end(), [&](std::size_t s) {
     const Following* following = this->following(s, host);
-    return following && following->all_touched() == 1;
+    return following && following->all_touched() == vector_bits_[host];
   });
 }
 
@@ -116,7 +117,8 @@ bool Fusion::allows(std::size_t s, const Site& site, const PlaceRule& rule) cons
   if (!following || rule.computed > site.level) return false;
   const bool is_flat = algorithm_.stages[site.host].loops.size() < 2;
   if (is_flat) return rule.computed != NestLevel::row && rule.stored != NestLevel::row && following->all_touched() != 0;
-  const bool by_columns = (following->all_touched() & 1u) != 0, by_rows = (following->all_touched() & ~std::uint64_t{1}) != 0;
+  const std::uint64_t column = vector_bits_[site.host];
+  const bool by_columns = (following->all_touched() & column) != 0, by_rows = (following->all_touched() & ~column) != 0;
   const bool outer = site.walk == Walk::rows ? by_rows : by_columns, inner = site.walk == Walk::rows ? by_columns : by_rows;
   return outer && (inner || rule.computed != NestLevel::tile);
 }
@@ -129,15 +131,15 @@ std::vector<std::string> Fusion::words_of(std::size_t s, const FusionOptions& op
   if (is_pure) words.emplace_back("inline");
   // Read once and point by point, it is computed where it is read, or apart from that.
   const bool is_trivial = is_pure && readers.size() == 1 && readers[0].loads == 1 && readers[0].is_pointwise;
-  const bool is_stencil = std::any_of(readers.begin(), readers.end(), [](const Reader& reader) { return !reader.is_pointwise; });
   for (const PlaceRule& rule : kPlaceRules) {
     if (is_trivial || stage.loops.empty()) continue;
-    if (rule.slides() && (!is_pure || !is_stencil || copies)) continue;
+    if (rule.slides() && (!is_pure || copies)) continue;
     if (copies && rule.computed == NestLevel::tile) continue;
     if ((rule.computed == NestLevel::row || rule.stored == NestLevel::row) && options.row_bytes[s] > options.most_row_bytes) continue;
     bool somewhere = false;
     for (std::size_t host = s + 1; host < algorithm_.stages.size(); ++host) {
-      if (!is_host_[host]) continue;
+      // A window slides where what is read of the stage reaches over the edges of a tile.
+      if (!is_host_[host] || (rule.slides() && (!following(s, host) || following(s, host)->is_pointwise))) continue;
       for (const Walk walk : {Walk::rows, Walk::columns}) {
         if (walk == Walk::columns && !may_walk_columns(host)) continue;
         somewhere = somewhere || allows(s, {host, walk, NestLevel::tile}, rule);

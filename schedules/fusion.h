@@ -44,6 +44,7 @@ struct FusionOptions {
   // By stage. One that is kept by the row, or slides down the rows, is at most most_row_bytes wide: what leaves the last cache is better at root.
   std::vector<std::int64_t> row_bytes;
   std::int64_t most_row_bytes = 0;
+  std::vector<std::size_t> vector_loops;  // by stage: the loop that its vectors run along
 };
 
 // What the predicates of the space read too: they share it.
@@ -87,6 +88,7 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
   std::vector<std::vector<Reader>> readers_;
   std::map<std::pair<std::size_t, std::size_t>, Following> followings_;
   std::vector<bool> is_host_, is_placed_;
+  std::vector<std::uint64_t> vector_bits_;             // by stage: the loop of its vectors, as Following::touched has it
   std::vector<std::size_t> placed_;
   std::vector<std::int64_t> most_copies_;              // by stage: if everything it can be inlined into were
   std::map<std::size_t, WordKnob> places_;             // stages with more than one place

@@ -50,18 +50,6 @@ std::vector<std::int64_t> lane_choices(const Device& device, DType widest, DType
   return {lanes.begin(), lanes.end()};
 }
 
-// The innermost loop, and where that is shorter than a vector the first that is not: pixels whose channels lie together.
-std::vector<std::string> vector_choices(const Shape& shape, std::int64_t lanes) {
-  std::vector<std::string> choices = {shape.loops[0]};
-  if (!shape.extents[0] || *shape.extents[0] >= lanes) return choices;
-  for (std::size_t d = 1; d < shape.loops.size(); ++d) {
-    if (!shape.extents[d] || *shape.extents[d] < lanes) continue;
-    choices.insert(choices.begin(), shape.loops[d]);
-    break;
-  }
-  return choices;
-}
-
 std::vector<std::int64_t> strip_choices(std::int64_t most, std::int64_t most_at_first) {
   std::vector<std::int64_t> strips = at_most(kStrips, most);
   const auto first = std::upper_bound(strips.begin(), strips.end(), std::min(kFirstStrip, most_at_first)) - 1;
@@ -179,11 +167,19 @@ void fuse_all(Chain& chain, const Nest& nest, const std::vector<std::string>& lo
 
 }  // namespace
 
+std::size_t vector_loop(const Extents& extents, std::int64_t lanes) {
+  const auto is_wide = [&](const std::optional<std::int64_t>& extent) { return !extent || *extent >= lanes; };
+  const auto found = std::find_if(extents.begin(), extents.end(), is_wide);
+  return found == extents.end() ? 0 : static_cast<std::size_t>(found - extents.begin());
+}
+
 Nest declare_nest(Space& space, const NestOptions& options, const Stage& stage, const Extents& extents, const Device& device) {
   const std::string& suffix = options.suffix;
   const Shape shape{stage.loops, extents};
   Nest nest{stage.name, stage.loops, extents, stage.loops, {}};
-  const std::vector<std::string> vectors = vector_choices(shape, lanes_of(device, options.widest));
+  const std::size_t first = vector_loop(extents, lanes_of(device, options.widest));
+  std::vector<std::string> vectors = {stage.loops[first]};
+  if (first > 0) vectors.push_back(stage.loops[0]);
   const std::int64_t width = shape.extent(vectors[0]).value_or(kUsualExtent);
   std::vector<std::int64_t> lanes = lane_choices(device, options.widest, stage.types[0], width);
   if (vectors.size() > 1) {

@@ -49,6 +49,10 @@ struct NestOptions {
   bool may_walk_columns = false;
 };
 
+// The loop that vectors run along first of all: the innermost, or where that is shorter than a vector the first that is not: pixels whose channels lie
+// together.
+std::size_t vector_loop(const std::vector<std::optional<std::int64_t>>& extents, std::int64_t lanes);
+
 // Declares the knobs with their constraints. The first values of all of them go together.
 Nest declare_nest(Space& space, const NestOptions& options, const Stage& stage, const std::vector<std::optional<std::int64_t>>& extents, const Device& device);
 

@@ -251,10 +251,11 @@ Space draw(const Algorithm& original, const Problem& problem, const Device& devi
   sketch->extents = stage_extents(algorithm, problem);
   const DType widest = widest_type(algorithm);
   sketch->root_lanes = lanes_of(device, widest);
-  FusionOptions options{most_places, {}, device.l3_bytes > 0 ? device.l3_bytes : INT64_MAX};
+  FusionOptions options{most_places, {}, device.l3_bytes > 0 ? device.l3_bytes : INT64_MAX, {}};
   for (std::size_t s = 0; s < algorithm.stages.size(); ++s) {
     const Stage& stage = algorithm.stages[s];
     options.row_bytes.push_back(stage.loops.empty() ? 0 : sketch->extents[s][0].value_or(1) * stage.types[0].bytes());
+    options.vector_loops.push_back(vector_loop(sketch->extents[s], sketch->root_lanes));
   }
   sketch->fusion = Fusion::declare(space, algorithm, options);
   const std::vector<std::size_t>& placed = sketch->fusion->placed();

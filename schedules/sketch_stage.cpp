@@ -112,6 +112,9 @@ void schedule_in_parts(Schedule& schedule, const Algorithm& algorithm, const Sta
   if (runs_along) combined.add("reorder", std::vector<std::string>{stage.loops[0], part}).add("vectorize", stage.loops[0], lanes, "GuardWithIf");
   Chain(schedule, sums).add("compute_root");
   Chain partial(schedule, sums, 0);
+  std::vector<std::string> order = loops;  // the parts outermost
+  order.push_back(sum);
+  if (!loops.empty()) partial.add("reorder", order);
   if (runs_along) partial.add("vectorize", stage.loops[0], lanes, "GuardWithIf");
   partial.add("parallel", sum);
 }

@@ -363,6 +363,28 @@ TEST(LegalityTest, random_legal_schedules_have_every_directive) {
   }
 }
 
+// The product is the output itself.
+std::string of_bare_product(const std::string& schedule) {
+  Algorithm bare = product();
+  bare.stages.pop_back();
+  bare.outputs = {"c"};
+  return verdict(bare, "product(m=30, n=100, k=7)", schedule);
+}
+
+TEST(LegalityTest, an_output_with_updates_may_be_stored_by_its_wrapper) {
+  expect_rows(of_bare_product, {
+      {"c.in().tile(n, m, no, mo, ni, mi, 16, 6).parallel(no).vectorize(ni, 8).unroll(mi)\n"
+       "c.compute_at(c.in(), mo).vectorize(n, 8).unroll(m)\nc.update(0).reorder(n, m, k).vectorize(n, 8).unroll(m)\nB.in().compute_at(c.in(), mo)", "legal"},
+      {"c.in().bound(n, 0, 100)\nc.compute_root()", "legal"},
+      {"c.in().parallel(m)\nc.compute_at(c.in(), m).store_in(Stack)", "legal"},
+      {"c.in().bound(n, 0, 64)\nc.compute_root()", "`c.in().bound(n, 0, 64)`: 'n' of the output c.in() has 100 elements in this problem, not 64"},
+      {"c.in().compute_at(c, n)", "`c.in().compute_at(c, n)`: c.in() is an output, which is computed at root; only other stages can be computed at its loops"},
+      {"c.in().vectorize(n, 128, ShiftInwards)\nc.compute_root()",
+       "`c.in().vectorize(n, 128, ShiftInwards)`: loop 'n' of the output c.in() runs 100 times in this problem, fewer than 128: the tail ShiftInwards would start "
+       "before 0; use a factor of at most 100 or GuardWithIf"},
+  });
+}
+
 TEST(LegalityTest, opaque_schedules_are_known_and_available) {
   expect_rows(of_product, {
       {"own_schedule()", "`own_schedule()`: product has no schedule of its own: schedule() leaves every stage at its default"},

@@ -227,13 +227,20 @@ TEST(Conditions, many_stages_with_knobs_of_their_own_are_counted_exactly_where_a
   EXPECT_EQ(space.count(), expected);  // 2.9e16: more than a double tells apart
   Random random(3);
   int at_root = 0;
-  for (int i = 0; i < 2000; ++i) {
+  std::map<KnobValue, int> rows;  // of one stage: 24 values, equally many points each
+  for (int i = 0; i < 4800; ++i) {
     const Point point = space.sample(random);
     EXPECT_TRUE(space.is_valid(point));
     at_root += print(point).find("place.3=root") != std::string::npos;
+    if (point.is_active(10)) ++rows[point.value(10)];
     EXPECT_EQ(space.unrank(space.rank(point)), point);
   }
-  EXPECT_NEAR(at_root, 2000.0 * 552 / 553, 12);
+  EXPECT_NEAR(at_root, 4800.0 * 552 / 553, 15);
+  EXPECT_EQ(space.knobs()[10].name, "rows.3");
+  EXPECT_EQ(rows.size(), 24u);
+  double chi_square = 0;
+  for (const auto& [value, times] : rows) chi_square += (times - at_root / 24.0) * (times - at_root / 24.0) / (at_root / 24.0);
+  EXPECT_LT(chi_square, 23 + 5 * std::sqrt(2 * 23.0));
 }
 
 }  // namespace
