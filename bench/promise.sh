@@ -10,7 +10,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 broken=0
 printf '| operator | --for | took | status meanwhile | choice |\n|---|---|---|---|---|\n'
-for operator in conv matmul rmsnorm swiglu unsharp exposure; do
+for operator in conv matmul rmsnorm softmax swiglu unsharp exposure; do
   load=()
   if [ "$operator" = exposure ]; then load=(--load build/release/tests/plugins/libplain_generator.so); fi
   start=$(date +%s.%N)

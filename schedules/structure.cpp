@@ -9,6 +9,9 @@ namespace {
 
 bool is_loop(const ExpressionPtr& index, const std::string& name) { return index->op == Op::loop && index->name == name; }
 bool is_reduction(const ExpressionPtr& index, const std::string& name) { return index->op == Op::reduction && index->name == name; }
+bool is_number(const Expression& expression, std::int64_t number) {
+  return expression.op == Op::constant && expression.value == decltype(expression.value)(number);
+}
 
 // Through casts, which change the type and not what is read.
 const Expression& uncast(const Expression& expression) { return expression.op == Op::cast ? uncast(*expression.args[0]) : expression; }
@@ -24,26 +27,53 @@ std::optional<std::pair<const Expression*, const Expression*>> multiplied(const 
   return std::nullopt;
 }
 
-// Fills in the operands when the stage is a contraction of two-dimensional reads.
+// 2 * k + pair, however it is written.
+bool is_pair_index(const ExpressionPtr& index, const std::string& k, const std::string& pair) {
+  if (index->op != Op::add) return false;
+  for (std::size_t side = 0; side < 2; ++side) {
+    const Expression& twice = *index->args[side];
+    if (twice.op != Op::mul || !is_reduction(index->args[1 - side], pair)) continue;
+    for (std::size_t factor = 0; factor < 2; ++factor) {
+      if (is_reduction(twice.args[1 - factor], k) && is_number(*twice.args[factor], 2)) return true;
+    }
+  }
+  return false;
+}
+
+// Whether a and b are read as the product of two matrices reads them, in one of the two forms.
+bool match_operands(const Expression& a, const Expression& b, const Contraction& names) {
+  if (a.args.size() != 2 || !is_loop(a.args[1], names.product_m)) return false;
+  if (!names.in_pairs()) return b.args.size() == 2 && is_reduction(a.args[0], names.k) && is_loop(b.args[0], names.product_n) && is_reduction(b.args[1], names.k);
+  return b.args.size() == 3 && is_pair_index(a.args[0], names.k, names.pair) && is_reduction(b.args[0], names.pair) && is_loop(b.args[1], names.product_n) &&
+         is_reduction(b.args[2], names.k);
+}
+
+// Names the reduction when it is one over k, or over two terms of each pair and the pairs.
+bool match_reduction(const Update& update, Contraction& found) {
+  const auto& variables = update.reduction;
+  if (update.predicate || variables.empty() || variables.size() > 2) return false;
+  found.k = variables.back().name;
+  if (variables.size() == 1) return true;
+  found.pair = variables[0].name;
+  return is_number(*variables[0].min, 0) && is_number(*variables[0].extent, 2);
+}
+
+// Fills in the operands when the stage is such a product.
 bool match_product(const Stage& stage, Contraction& found) {
   if (stage.updates.size() != 1 || stage.loops.size() != 2 || stage.types.size() != 1) return false;
   const Update& update = stage.updates[0];
-  if (update.reduction.size() != 1 || update.predicate) return false;
   for (std::size_t d = 0; d < 2; ++d) {
     if (!is_loop(update.indices[d], stage.loops[d])) return false;
   }
   const auto factors = multiplied(stage, *update.values[0]);
-  if (!factors) return false;
-  const std::string &n = stage.loops[0], &m = stage.loops[1], &k = update.reduction[0].name;
+  if (!factors || !match_reduction(update, found)) return false;
+  found.product = stage.name;
+  found.product_n = stage.loops[0];
+  found.product_m = stage.loops[1];
+  found.type = stage.types[0];
   for (const auto& [a, b] : {*factors, std::pair(factors->second, factors->first)}) {
-    if (a->op != Op::load || b->op != Op::load || a->args.size() != 2 || b->args.size() != 2) return false;
-    if (!is_reduction(a->args[0], k) || !is_loop(a->args[1], m) || !is_loop(b->args[0], n) || !is_reduction(b->args[1], k)) continue;
-    found.product = stage.name;
-    found.product_n = n;
-    found.product_m = m;
-    found.k = k;
+    if (a->op != Op::load || b->op != Op::load || !match_operands(*a, *b, found)) continue;
     found.b = b->name;
-    found.type = stage.types[0];
     return true;
   }
   return false;
@@ -169,6 +199,8 @@ std::optional<Contraction> find_contraction(const Algorithm& algorithm, const Pr
     if (!found.product.empty() || !match_product(stage, found)) return std::nullopt;
   }
   if (found.product.empty()) return std::nullopt;
+  // The terms of a pair are added to each other before they are added to the sum, which a strict contract forbids.
+  if (found.in_pairs() && algorithm.contract == Contract::strict) return std::nullopt;
   for (const Stage& stage : algorithm.stages) {
     if (!reads_pointwise(stage, found.product)) return std::nullopt;
   }
@@ -185,13 +217,15 @@ std::optional<Contraction> find_contraction(const Algorithm& algorithm, const Pr
     }
   }
   const Stage& product = algorithm.stage(found.product);
-  const auto k = evaluate(*product.updates[0].reduction[0].extent, algorithm, problem);
+  const auto k = evaluate(*product.updates[0].reduction.back().extent, algorithm, problem);
   if (!k || !algorithm.find_stage(found.b)) return std::nullopt;
   const std::vector<std::int64_t> extents = output_extents(algorithm, problem, output.name);
   found.output = output.name;
   found.output_n = output.loops[0];
   found.output_m = output.loops[1];
-  found.b_inner = algorithm.stage(found.b).loops[0];
+  const Stage& b = algorithm.stage(found.b);
+  found.b_inner = b.loops[found.in_pairs() ? 1 : 0];
+  if (found.in_pairs()) found.b_pair = b.loops[0];
   found.extent_n = extents[0];
   found.extent_m = extents[1];
   found.extent_k = *k;

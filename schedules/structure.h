@@ -43,14 +43,18 @@ inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1
 bool is_pointwise_load(const Expression& load, const Stage& consumer);
 
 // product(n, m) += a(k, m) * b(n, k), read point by point by pure stages up to the one output. The output is another stage: a product that is
-// itself the output has nowhere to keep its sums in registers.
+// itself the output has nowhere to keep its sums in registers. Or the same in pairs of k: += a(2 * k + pair, m) * b(pair, n, k) over pairs of two, where b is
+// a stage that lays two rows side by side.
 struct Contraction {
   std::string output, output_n, output_m;     // the output stage and its loops
   std::string product, product_n, product_m;  // the stage with the reduction and its loops
-  std::string k;                              // the reduction variable
-  std::string b, b_inner;                     // the stage read as b, and its innermost dimension
+  std::string k;                              // the reduction variable; of a product in pairs the one that counts them
+  std::string pair;                           // the reduction variable within a pair; empty: not in pairs
+  std::string b;                              // the stage read as b
+  std::string b_inner, b_pair;                // its dimension along n, and within a pair
   DType type;                                 // of the accumulator
   std::int64_t extent_m = 1, extent_n = 1, extent_k = 1;
+  bool in_pairs() const { return !pair.empty(); }
 };
 std::optional<Contraction> find_contraction(const Algorithm& algorithm, const Problem& problem);
 

@@ -1,12 +1,19 @@
 #include "autotune/measure/ragged.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "autotune/measure/extents.h"
 
 namespace kiln::autotune {
 namespace {
 
 constexpr std::int64_t kKept = 8;
 constexpr std::int64_t kSmall = 251;
+constexpr std::int64_t kMostLowered = 64;  // enough for a multiple of any vector width
 
 bool is_prime(std::int64_t n) {
   for (std::int64_t d = 2; d * d <= n; ++d)
@@ -37,6 +44,32 @@ Problem changed(const Problem& problem, const Change& change) {
   return other;
 }
 
+std::set<std::string> symbols_of(const Expression& condition, const Algorithm& algorithm) {
+  std::set<std::string> symbols;
+  for_each_node(condition, [&](const Expression& node) {
+    if (node.op != Op::extent) return;
+    for (const auto& [symbol, axes] : algorithm.symbols)
+      for (const Axis& axis : axes)
+        if (node.name == fmt::format("{}.extent.{}", axis.argument, axis.dimension)) symbols.insert(symbol);
+  });
+  return symbols;
+}
+
+// With each extent lowered until what the author requires of it holds, or as it was where no smaller one will do. A requirement of several extents is
+// left alone: which one to lower is not ours to guess.
+Problem within_requirements(Problem problem, const Problem& timed, const Algorithm& algorithm) {
+  for (const ExpressionPtr& condition : algorithm.requirements) {
+    const std::set<std::string> symbols = symbols_of(*condition, algorithm);
+    if (symbols.size() != 1) continue;
+    std::int64_t& extent = problem.extents.at(*symbols.begin());
+    const std::int64_t least = std::max<std::int64_t>(1, extent - kMostLowered);
+    const auto is_broken = [&] { return evaluate_extents(*condition, algorithm, problem) == 0; };
+    while (extent > least && is_broken()) --extent;
+    if (is_broken()) extent = timed.extents.at(*symbols.begin());
+  }
+  return problem;
+}
+
 }  // namespace
 
 std::vector<Problem> ragged_problems(const Problem& problem, const Algorithm& algorithm) {
@@ -45,8 +78,10 @@ std::vector<Problem> ragged_problems(const Problem& problem, const Algorithm& al
       changed(problem, [](const std::string&, std::int64_t extent) { return extent - 1; }),
       changed(problem, [&](const std::string& symbol, std::int64_t extent) { return stands_in_an_input(symbol, algorithm) ? extent : extent - 1; })};
   std::vector<Problem> ragged;
-  for (const Problem& candidate : all)
+  for (const Problem& each : all) {
+    const Problem candidate = within_requirements(each, problem, algorithm);
     if (candidate != problem && std::find(ragged.begin(), ragged.end(), candidate) == ragged.end()) ragged.push_back(candidate);
+  }
   return ragged;
 }
 

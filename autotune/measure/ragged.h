@@ -12,7 +12,8 @@ namespace kiln::autotune {
 //   1. every extent above 8 becomes the largest prime below it, at most 251: small, so the reference is quick;
 //   2. every extent above 8 becomes one less: for tiles larger than those primes;
 //   3. only extents that no input has a dimension of become one less: always within the inputs, whatever ties them to the outputs.
-// Extents up to 8 (channels, taps) stay: generators fix them. Repeated or unchanged problems are left out.
+// Extents up to 8 (channels, taps) stay: generators fix them. An extent that the author requires something of, "k is even", is lowered further until
+// that holds. Repeated or unchanged problems are left out.
 std::vector<Problem> ragged_problems(const Problem& problem, const Algorithm& algorithm);
 
 }  // namespace kiln::autotune

@@ -21,8 +21,8 @@ struct Tolerance {
 //   relative = 8 * max over float arithmetic of epsilon(type) * sqrt(K), K the points of its reduction domain (1 outside reductions; an extent
 //              that cannot be known before the call, because it depends on data or loops, counts as the largest extent of any argument)
 //            + epsilon of every narrower float type that a cast rounds to on the way, each once;
-//   outlier_fraction = the declared one; undeclared 1e-5 where a float is cast to an integer, and for integer outputs also where floats are
-//   compared.
+//   outlier_fraction = the declared one; undeclared 1e-5 where a float is cast to an integer or its bits are read as one, and for integer outputs
+//   also where floats are compared.
 std::vector<Tolerance> tolerances(const Algorithm& algorithm, const Problem& problem);
 
 }  // namespace kiln::autotune

@@ -18,7 +18,7 @@ struct CpuidFacts {
 };
 
 // Halide's names, sorted. A name appears only when every instruction set that LLVM may use under it is there: Halide turns a feature into
-// an LLVM CPU ("avx2" into haswell, "avx512_zen4" into znver4), which brings more than the name says.
+// an LLVM CPU ("avx2" into haswell, "avx512_zen4" into znver4), which brings more than the name says. AMX is never used, so it is never missing.
 std::vector<std::string> features_of(const CpuidFacts& facts);
 
 // Cores that a cgroup's quota allows: "150000 100000" is 1.5. Nothing for "max" and for files that are not there.

@@ -60,6 +60,14 @@ Halide::AutoschedulerParams read_arguments(const Directive& directive) {
   return out;
 }
 
+// Linux gives AMX only to a process that asks for it, and neither the tuner nor a package does.
+Pipeline without_tiles(Pipeline pipeline) {
+  for (auto& [name, stage] : pipeline.stages)
+    if (stage.function().schedule().memory_type() == Halide::MemoryType::AMXTile)
+      throw ScheduleError("`" + name + "` is stored in AMX tiles, which Kiln does not build for: a call would end the process");
+  return pipeline;
+}
+
 }  // namespace
 
 std::vector<std::string> available_autoschedulers() {
@@ -79,7 +87,7 @@ std::vector<std::string> available_autoschedulers() {
 
 Pipeline rebuild_opaque(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Halide::Target& target) {
   const Directive& directive = schedule.directives.front();
-  if (directive.name == "own_schedule") return rebuild_own(algorithm);
+  if (directive.name == "own_schedule") return without_tiles(rebuild_own(algorithm));
   const Halide::AutoschedulerParams arguments = read_arguments(directive);
   load_once(arguments.name);
   Pipeline pipeline = rebuild(algorithm);

@@ -15,6 +15,7 @@
 KILN_DECLARE_OPERATOR(conv)
 KILN_DECLARE_OPERATOR(matmul)
 KILN_DECLARE_OPERATOR(rmsnorm)
+KILN_DECLARE_OPERATOR(softmax)
 KILN_DECLARE_OPERATOR(swiglu)
 KILN_DECLARE_OPERATOR(unsharp)
 
@@ -23,9 +24,10 @@ namespace kiln::generators {
 std::vector<std::string> shipped_operators() {
   namespace factories = halide_register_generator;
   using Factory = std::unique_ptr<Halide::Internal::AbstractGenerator> (*)(const Halide::GeneratorContext&);
-  static const std::array<std::pair<const char*, Factory>, 5> kOperators{{{"conv", factories::conv_ns::factory},
+  static const std::array<std::pair<const char*, Factory>, 6> kOperators{{{"conv", factories::conv_ns::factory},
                                                                          {"matmul", factories::matmul_ns::factory},
                                                                          {"rmsnorm", factories::rmsnorm_ns::factory},
+                                                                         {"softmax", factories::softmax_ns::factory},
                                                                          {"swiglu", factories::swiglu_ns::factory},
                                                                          {"unsharp", factories::unsharp_ns::factory}}};
   std::vector<std::string> names;

@@ -32,7 +32,7 @@ const std::map<std::string, std::uint64_t>& instruction_features() {
       {"avx512_skylake", kSkylake},
       {"avx512_cannonlake", kCannonlake},
       {"avx512_zen4", kZen4},
-      {"avx512_sapphirerapids", kZen4 | KILN_CPU_BIT(AVXVNNI)},
+      {"avx512_sapphirerapids", kZen4 | KILN_CPU_BIT(AVXVNNI) | KILN_CPU_BIT(AVX512FP16)},
   };
   return features;
 }

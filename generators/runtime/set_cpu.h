@@ -20,7 +20,8 @@ extern "C" {
   X(13, AVX512VL, "avx512vl", 0x7, 'b', 31, 0xe6) X(14, AVX512VBMI, "avx512vbmi", 0x7, 'c', 1, 0xe6)                                     \
   X(15, AVX512VBMI2, "avx512vbmi2", 0x7, 'c', 6, 0xe6) X(16, AVX512VNNI, "avx512vnni", 0x7, 'c', 11, 0xe6)                               \
   X(17, AVX512BITALG, "avx512bitalg", 0x7, 'c', 12, 0xe6) X(18, AVX512VPOPCNTDQ, "avx512vpopcntdq", 0x7, 'c', 14, 0xe6)                  \
-  X(19, AVX512BF16, "avx512bf16", 0x71, 'a', 5, 0xe6) X(20, AVXVNNI, "avxvnni", 0x71, 'a', 4, 0x6)
+  X(19, AVX512BF16, "avx512bf16", 0x71, 'a', 5, 0xe6) X(20, AVXVNNI, "avxvnni", 0x71, 'a', 4, 0x6)                                       \
+  X(21, AVX512FP16, "avx512fp16", 0x7, 'd', 23, 0xe6)
 
 enum {
 #define KILN_CPU_INDEX(index, id, name, leaf, reg, bit, state) KILN_CPU_INDEX_##id = index,

@@ -49,6 +49,8 @@ TEST_F(ReadAlgorithm, keeps_a_matrix_product_as_text) {
 contract bounded
 param epilogue=relu
 param has_bias=false
+param output=same
+param pairs=false
 param type=f32
 input A f32 2
 input B f32 2
@@ -66,6 +68,39 @@ stage y (n, m) f32
   (max f32 (load f32 c 0 n m) (constant f32 0))
 outputs y
 )");
+}
+
+TEST_F(ReadAlgorithm, a_product_in_pairs_sums_two_terms_of_k_side_by_side) {
+  const Algorithm a = read("matmul", {{"type", "bf16"}, {"pairs", "true"}});
+  const Update& sum = a.stage("c").updates[0];
+  ASSERT_EQ(sum.reduction.size(), 2u);
+  EXPECT_EQ(sum.reduction[0].name, "k.x");
+  EXPECT_EQ(sum.reduction[1].name, "k.y");
+  EXPECT_EQ(print(*sum.values[0]),
+            "(add f32 (load f32 c 0 n m) (mul f32 (cast f32 (load bf16 A.in 0 (add i32 (mul i32 (reduction i32 k.y) 2) (reduction i32 k.x)) m)) "
+            "(cast f32 (load bf16 packed 0 (reduction i32 k.x) n (reduction i32 k.y)))))");
+  EXPECT_EQ(print(*a.stage("packed").values[0]), "(load bf16 B.in 0 n (add i32 (mul i32 half 2) p))");
+  ASSERT_EQ(a.requirements.size(), 1u);
+  EXPECT_EQ(print(*a.requirements[0]), "(eq bool (mod i32 (extent i32 A.extent.0) 2) 0)");
+}
+
+TEST_F(ReadAlgorithm, a_product_s_output_has_the_type_of_its_inputs_unless_f32_is_asked_for) {
+  const auto types = [](const std::map<std::string, std::string>& params) {
+    const Algorithm a = read("matmul", params);
+    return print(a.arguments[0].type) + " " + print(a.stage("c").types[0]) + " " + print(a.arguments[2].type);
+  };
+  EXPECT_EQ(types({}), "f32 f32 f32");
+  EXPECT_EQ(types({{"type", "bf16"}}), "bf16 f32 bf16");
+  EXPECT_EQ(types({{"type", "bf16"}, {"output", "f32"}}), "bf16 f32 f32");
+  EXPECT_EQ(types({{"type", "f64"}}), "f64 f64 f64");
+}
+
+TEST_F(ReadAlgorithm, a_product_says_what_its_parameters_exclude) {
+  const auto refusal = [](const std::map<std::string, std::string>& params) { return message_of<AlgorithmError>([&] { read("matmul", params); }); };
+  EXPECT_EQ(refusal({{"pairs", "true"}}),
+            "`matmul`: configure() threw std::invalid_argument: pairs=true is for bf16: of no other type are two products summed in one step");
+  EXPECT_EQ(refusal({{"type", "f64"}, {"epilogue", "gelu"}}),
+            "`matmul`: configure() threw std::invalid_argument: gelu needs erf, which Halide has for f32 alone; use gelu_tanh for f64");
 }
 
 TEST_F(ReadAlgorithm, names_what_halide_names_by_itself) {
@@ -95,7 +130,7 @@ TEST_F(ReadAlgorithm, every_single_change_of_a_generator_changes_its_stages) {
   }
 }
 
-constexpr const char* kReadTwice[] = {"unsharp", "names", "matmul", "conv", "rmsnorm", "exposure", "swiglu", "updates"};
+constexpr const char* kReadTwice[] = {"unsharp", "names", "matmul", "conv", "rmsnorm", "softmax", "exposure", "swiglu", "updates"};
 
 TEST(ReadAlgorithmChild, DISABLED_prints_every_algorithm) {
   generators::shipped_operators();
@@ -139,6 +174,7 @@ TEST_F(ReadAlgorithm, registered_operators_have_symbols_type_and_contract) {
   EXPECT_EQ(a.type_param, "type");
   EXPECT_EQ(read("swiglu").contract, Contract::strict);
   EXPECT_EQ(read("rmsnorm").contract, Contract::bounded);
+  EXPECT_EQ(read("softmax").contract, Contract::bounded);
   EXPECT_EQ(read("unsharp").arguments[0].range, (std::pair<double, double>{0.05, 1.0}));
 }
 
@@ -151,9 +187,9 @@ TEST_F(ReadAlgorithm, wrong_parameters_are_usage_errors_that_list_what_there_is)
   const auto usage = [](const std::string& generator, const std::map<std::string, std::string>& params) {
     return message_of<UsageError>([&] { read(generator, params); });
   };
-  EXPECT_EQ(usage("matmul", {{"tile", "4"}}), "`matmul` has no GeneratorParam `tile`; it has epilogue=none, has_bias=false, type=f32");
+  EXPECT_EQ(usage("matmul", {{"tile", "4"}}), "`matmul` has no GeneratorParam `tile`; it has epilogue=none, has_bias=false, output=same, pairs=false, type=f32");
   EXPECT_EQ(usage("swiglu", {{"tile", "4"}}), "`swiglu` has no GeneratorParam `tile`; it has none");
-  EXPECT_EQ(usage("matmul", {{"epilogue", "gelu"}}), "`matmul` cannot take epilogue=gelu; it is one of none, relu, silu");
+  EXPECT_EQ(usage("matmul", {{"epilogue", "tanh"}}), "`matmul` cannot take epilogue=tanh; it is one of gelu, gelu_tanh, none, relu, silu");
   EXPECT_EQ(usage("exposure", {{"bins", "many"}}), "`exposure` cannot take bins=many: Unable to parse: many");
   EXPECT_EQ(message_of<UsageError>([] { read("matmull"); }).substr(0, 51), "there is no generator `matmull`; registered are abo");
 }

@@ -40,8 +40,9 @@ class Rebuild : public testing::TestWithParam<Case> {
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const std::string& name : generators::shipped_operators()) all.push_back({name, {}});
-  for (const char* epilogue : {"relu", "silu"}) all.push_back({"matmul", {{"has_bias", "true"}, {"epilogue", epilogue}}});
+  for (const char* epilogue : {"relu", "silu", "gelu", "gelu_tanh"}) all.push_back({"matmul", {{"has_bias", "true"}, {"epilogue", epilogue}}});
   all.push_back({"matmul", {{"type", "bfloat16"}}});
+  all.push_back({"matmul", {{"type", "bfloat16"}, {"pairs", "true"}, {"output", "f32"}, {"epilogue", "gelu"}}});
   all.push_back({"conv", {{"relu", "false"}}});
   all.push_back({"open_types", {{"input.type", "float32"}, {"input.dim", "2"}, {"output.type", "float32"}, {"output.dim", "2"}}});
   all.push_back({"exposure", {{"bins", "32"}}});

@@ -37,7 +37,10 @@ const std::vector<std::string> kProblems = {
     "matmul(m=256, n=1024, k=1024, epilogue=silu)", "matmul(m=1, n=1024, k=1024, epilogue=silu)", "matmul(m=1536, n=1024, k=1024)",
     "matmul(m=97, n=101, k=103, epilogue=relu)", "matmul(m=7, n=65, k=1)", "matmul(m=1, n=1, k=1)", "matmul(m=5, n=1, k=13)", "matmul(m=2, n=63, k=31)",
     "swiglu(m=256, n=4096)", "swiglu(m=1, n=1)", "swiglu(m=13, n=1009)", "swiglu(m=1, n=12288)",
+    "matmul(m=256, n=1024, k=1024, bf16)", "matmul(m=256, n=1024, k=1024, bf16, pairs=true, epilogue=gelu)", "matmul(m=1, n=1, k=2, bf16, pairs=true)",
+    "matmul(m=97, n=101, k=106, bf16, pairs=true, has_bias=true)", "matmul(m=3, n=1024, k=64, bf16, pairs=true, output=f32)",
     "rmsnorm(m=256, n=4096)", "rmsnorm(m=1, n=1)", "rmsnorm(m=13, n=101)",
+    "softmax(m=256, n=4096)", "softmax(m=1, n=1)", "softmax(m=13, n=101)", "softmax(m=1, n=32000)",
     "conv(co=64, ci=64, w=96, h=64)", "conv(co=1, ci=1, w=1, h=1)", "conv(co=13, ci=7, w=31, h=17)",
     "unsharp(w=1536, h=1024, c=3)", "unsharp(w=1, h=1, c=3)", "unsharp(w=67, h=37, c=3)"};
 
@@ -117,7 +120,9 @@ std::string space_name(const std::string& problem) {
 TEST(Spaces, each_operator_gets_the_space_of_its_structure) {
   EXPECT_EQ(space_name("matmul(m=64, n=64, k=64, epilogue=silu)"), "matmul_host");
   EXPECT_EQ(space_name("swiglu(m=64, n=64)"), "pointwise_host");
+  EXPECT_EQ(space_name("matmul(m=64, n=64, k=64, bf16, pairs=true, epilogue=gelu_tanh)"), "matmul_host");
   EXPECT_EQ(space_name("rmsnorm(m=64, n=64)"), "rows_host");
+  EXPECT_EQ(space_name("softmax(m=64, n=64)"), "rows_host");
   EXPECT_EQ(space_name("conv(co=64, ci=64, w=8, h=8)"), "sketch");
   EXPECT_EQ(space_name("unsharp(w=64, h=64, c=3)"), "sketch");
 }
@@ -145,6 +150,45 @@ TEST(Spaces, the_first_seed_of_matmul_is_the_hand_schedule_in_the_device_s_own_v
             "c.compute_at(y, mo).vectorize(n, 8).unroll(n).unroll(m)\n"
             "c.update(0).reorder(n, m, k).vectorize(n, 8).unroll(n).unroll(m)\n"
             "B.in().compute_at(y, no).vectorize(d0, 8)\n");
+}
+
+TEST(Spaces, the_first_seed_of_a_product_in_pairs_adds_two_terms_a_step_and_packs_a_panel) {
+  const Case c = read("matmul(m=256, n=1024, k=1024, bf16, pairs=true)");
+  const Space space = *space_for(c.algorithm, c.problem, device_named("sapphire_rapids"));
+  EXPECT_EQ(print(space.schedule(space.seeds().at(0).point)),
+            "y.tile(n, m, no, mo, ni, mi, 32, 8, ShiftInwards).reorder(ni, mi, mo, no).parallel(no).vectorize(ni, 16).unroll(ni).unroll(mi)\n"
+            "c.compute_at(y, mo).vectorize(n, 16).unroll(n).unroll(m)\n"
+            "c.update(0).reorder(k.x, n, m, k.y).atomic().vectorize(k.x).vectorize(n, 16).unroll(n).unroll(m)\n"
+            "packed.compute_at(y, no).unroll(p).vectorize(n, 16)\n");
+}
+
+TEST(Spaces, a_product_in_pairs_under_a_strict_contract_is_left_to_the_sketch) {
+  Case c = read("matmul(m=64, n=64, k=64, bf16, pairs=true)");
+  c.algorithm.contract = Contract::strict;
+  EXPECT_EQ(space_for(c.algorithm, c.problem, device_named("zen4"))->name(), "sketch");
+}
+
+TEST(Spaces, the_first_seed_of_softmax_keeps_a_row_s_exponentials) {
+  const Case c = read("softmax(m=256, n=4096)");
+  const Space space = *space_for(c.algorithm, c.problem, device_named("zen4"));
+  EXPECT_EQ(print(space.schedule(space.seeds().at(0).point)),
+            "y.split(m, task, mi, 32, GuardWithIf).parallel(task).split(n, nu, nv, 64, ShiftInwards).vectorize(nv, 16).unroll(nv)\n"
+            "scale.compute_at(y, mi)\n"
+            "sum.compute_at(y, mi)\n"
+            "sum.update(0).split(k, ro, ri, 128, GuardWithIf).atomic().vectorize(ri)\n"
+            "peak.compute_at(y, mi)\n"
+            "peak.update(0).split(k, ro, ri, 128, GuardWithIf).atomic().vectorize(ri)\n"
+            "e.compute_at(y, mi).split(n, nu, nv, 16, ShiftInwards).vectorize(nv, 16)\n");
+}
+
+TEST(Spaces, what_all_rows_of_a_task_read_is_not_kept_row_by_row) {
+  const Case c = read("softmax(m=256, n=4096)");
+  const Space space = *space_for(c.algorithm, c.problem, device_named("zen4"));
+  const std::string start = "lanes=16 unroll=1 tail=ShiftInwards rows=8 vectors.peak=8 vectors.sum=8 ";
+  EXPECT_TRUE(space.is_valid(space.parse(start + "place.peak=task place.e=inline unroll.e=1 place.sum=task")));
+  EXPECT_TRUE(space.is_valid(space.parse(start + "place.peak=task place.e=row unroll.e=4 place.sum=row")));
+  for (const char* places : {"place.peak=row place.e=inline unroll.e=1 place.sum=task", "place.peak=task place.e=row unroll.e=1 place.sum=task"})
+    EXPECT_EQ(space.first_violated(space.parse(start + places)), "what all rows of a task read is not computed row by row") << places;
 }
 
 TEST(Spaces, register_pressure_is_a_late_limit_with_both_numbers) {

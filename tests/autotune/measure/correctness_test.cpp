@@ -183,6 +183,13 @@ TEST(Tolerances, allow_outliers_where_a_float_is_cut_to_an_integer) {
   EXPECT_EQ(tolerances(cuts, problem_of(8, 4)).at(0).outlier_fraction, 1e-3);
 }
 
+TEST(Tolerances, allow_outliers_where_the_bits_of_a_float_are_read_as_an_integer) {
+  const auto bits = [](ExpressionPtr c) { return make(Op::cast, kByte, {make(Op::reinterpret, {TypeClass::unsigned_int, 32}, {std::move(c)})}); };
+  EXPECT_EQ(tolerances(product(kFloat32, kByte, constant(4), bits), problem_of(8, 4)).at(0).outlier_fraction, 1e-5);
+  const auto same_bits = [](ExpressionPtr c) { return make(Op::reinterpret, kFloat32, {std::move(c)}); };
+  EXPECT_EQ(tolerances(product(kFloat32, kFloat32, constant(4), same_bits), problem_of(8, 4)).at(0).outlier_fraction, 0);
+}
+
 TEST(Tolerances, allow_outliers_where_integers_depend_on_a_comparison_of_floats) {
   const auto is_positive = [](ExpressionPtr c) { return make(Op::gt, kBool, {std::move(c), make(Op::constant, kFloat32)}); };
   EXPECT_EQ(tolerances(product(kFloat32, kBool, constant(4), is_positive), problem_of(8, 4)).at(0).outlier_fraction, 1e-5);
@@ -277,6 +284,15 @@ TEST(RaggedProblems, have_prime_extents_then_one_less_then_smaller_outputs) {
   EXPECT_EQ(ragged[0], problem_of(61, 251));
   EXPECT_EQ(ragged[1], problem_of(63, 1023));
   EXPECT_EQ(ragged[2], problem_of(63, 1024));
+}
+
+TEST(RaggedProblems, keep_to_what_the_author_requires_of_an_extent) {
+  Algorithm algorithm = product(kFloat32, kFloat32, extent_of_a(), same);
+  algorithm.requirements = {make(Op::eq, kBool, {make(Op::mod, kInt32, {extent_of_a(), constant(2)}), constant(0)})};
+  EXPECT_EQ(ragged_problems(problem_of(64, 1024), algorithm), (std::vector<Problem>{problem_of(61, 250), problem_of(63, 1022), problem_of(63, 1024)}));
+  algorithm.requirements = {make(Op::eq, kBool, {make(Op::mod, kInt32, {extent_of_a(), constant(16)}), constant(0)})};
+  EXPECT_EQ(ragged_problems(problem_of(64, 1024), algorithm), (std::vector<Problem>{problem_of(61, 240), problem_of(63, 1008), problem_of(63, 1024)}));
+  EXPECT_EQ(ragged_problems(problem_of(64, 16), algorithm), (std::vector<Problem>{problem_of(61, 16), problem_of(63, 16)}));
 }
 
 TEST(RaggedProblems, leave_small_extents_alone) {

@@ -72,11 +72,26 @@ TEST(CpuFeatures, sapphire_rapids_offers_its_own_but_not_zen4_since_it_lacks_sse
   EXPECT_EQ(features_of(sapphire_rapids()), with(kToHaswell, {"avxvnni", "avx512", "avx512_skylake", "avx512_cannonlake", "avx512_sapphirerapids"}));
 }
 
-TEST(CpuFeatures, a_hypervisor_that_masks_amx_leaves_sapphire_rapids_at_cannonlake) {
+TEST(CpuFeatures, a_hypervisor_that_masks_amx_takes_nothing_away_that_is_used) {
   CpuidFacts facts = sapphire_rapids();
   facts.leaf7.edx = bits({23});
   facts.xcr0 = kAvx512;
-  EXPECT_EQ(features_of(facts), with(kToHaswell, {"avxvnni", "avx512", "avx512_skylake", "avx512_cannonlake"}));
+  EXPECT_EQ(features_of(facts), features_of(sapphire_rapids()));
+}
+
+TEST(CpuFeatures, each_missing_instruction_set_of_sapphire_rapids_leaves_it_at_cannonlake) {
+  const Names left = with(kToHaswell, {"avxvnni", "avx512", "avx512_skylake", "avx512_cannonlake"});
+  CpuidFacts facts = sapphire_rapids();
+  facts.leaf7.edx &= ~bits({23});  // AVX512_FP16
+  EXPECT_EQ(features_of(facts), left);
+  facts = sapphire_rapids();
+  facts.leaf7_1.eax &= ~bits({5});  // AVX512_BF16
+  EXPECT_EQ(features_of(facts), left);
+  for (const int number : {6, 8, 9, 10, 11, 12, 14}) {
+    facts = sapphire_rapids();
+    facts.leaf7.ecx &= ~bits({number});
+    EXPECT_EQ(features_of(facts), left) << "leaf 7 ecx bit " << number;
+  }
 }
 
 TEST(CpuFeatures, a_system_that_saves_no_zmm_registers_leaves_avx2) {
