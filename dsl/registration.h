@@ -1,5 +1,5 @@
-// What a plugin may say about its generators beside Halide's own registration: problem symbols, contract, inputs. The only header of Kiln that
-// a plugin includes, and only if it wants to; a generator without it gets symbols such as "input.0", estimates as extents, and contract bounded.
+// What a plugin may say about its generators beside Halide's own registration: problem symbols, contract, inputs. A plugin includes it only if it wants
+// to; a generator without it gets symbols such as "input.0", estimates as extents, and contract bounded.
 //
 //   HALIDE_REGISTER_GENERATOR(MatMul, matmul)
 //   KILN_REGISTER(matmul).symbol("m", "A.1 C.1").symbol("n", "B.0 C.0").symbol("k", "A.0 B.1").type_param("type");

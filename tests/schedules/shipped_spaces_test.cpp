@@ -172,7 +172,7 @@ TEST(Spaces, the_first_seed_of_softmax_keeps_a_row_s_exponentials) {
   const Case c = read("softmax(m=256, n=4096)");
   const Space space = *space_for(c.algorithm, c.problem, device_named("zen4"));
   EXPECT_EQ(print(space.schedule(space.seeds().at(0).point)),
-            "y.split(m, task, mi, 32, GuardWithIf).parallel(task).split(n, nu, nv, 64, ShiftInwards).vectorize(nv, 16).unroll(nv)\n"
+            "y.split(m, task, mi, 64, GuardWithIf).parallel(task).split(n, nu, nv, 64, ShiftInwards).vectorize(nv, 16).unroll(nv)\n"
             "scale.compute_at(y, mi)\n"
             "sum.compute_at(y, mi)\n"
             "sum.update(0).split(k, ro, ri, 128, GuardWithIf).atomic().vectorize(ri)\n"

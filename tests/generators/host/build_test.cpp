@@ -33,9 +33,30 @@ class Scaled : public Halide::Generator<Scaled> {
   Var x{"x"};
 };
 
+// Asks for registers that Linux gives only to processes that asked the system first.
+class Tiled : public Halide::Generator<Tiled> {
+ public:
+  Input<Buffer<float, 1>> in{"in"};
+  Output<Buffer<float, 1>> out{"out"};
+  void generate() {
+    doubled(x) = in(x) * 2.f;
+    out(x) = doubled(x) + 1.f;
+  }
+  void schedule() {
+    in.set_estimates({{0, 1000}});
+    out.set_estimates({{0, 1000}});
+    doubled.compute_root().store_in(MemoryType::AMXTile);
+  }
+
+ private:
+  Var x{"x"};
+  Func doubled{"doubled"};
+};
+
 }  // namespace
 
 HALIDE_REGISTER_GENERATOR(Scaled, kiln_test_scaled)
+HALIDE_REGISTER_GENERATOR(Tiled, kiln_test_tiled)
 
 namespace kiln::generators::host {
 namespace {
@@ -204,6 +225,14 @@ TEST(Build, an_own_schedule_vectorises_as_its_author_wrote) {
   Call call(scaled, extents_of(scaled, problem), {in.data(), &factor, out.data()});
   ASSERT_EQ(loaded(call.argv()), 0);
   EXPECT_EQ(out, std::vector<float>(1000, 7.5f));
+}
+
+TEST(Build, an_own_schedule_that_needs_amx_is_a_rejection) {
+  const Algorithm tiled = read("kiln_test_tiled");
+  const Build own = build(tiled, parse_schedule("own_schedule()\n"), problem_of(tiled, "kiln_test_tiled()"), device());
+  ASSERT_TRUE(own.rejection);
+  EXPECT_EQ(own.rejection->reason, Reason::schedule_error);
+  EXPECT_EQ(own.rejection->text, "`doubled` is stored in AMX tiles, which Kiln does not build for: a call would end the process");
 }
 
 TEST(Build, what_halide_calls_guaranteed_to_fail_is_a_rejection) {

@@ -87,6 +87,7 @@ TEST(target_features, follow_what_llvm_emits_for_halides_names) {
   const std::uint64_t zen4 = required_features("x86-64-linux-sse41-avx-avx2-f16c-fma-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4-tune_znver4-no_runtime");
   EXPECT_EQ(zen4 & KILN_CPU_BIT(AVX512BF16), KILN_CPU_BIT(AVX512BF16));
   EXPECT_EQ(zen4 & KILN_CPU_BIT(AVXVNNI), 0u);
+  EXPECT_EQ(required_features("x86-64-linux-sse41-avx512_sapphirerapids-no_runtime"), zen4 | KILN_CPU_BIT(AVXVNNI) | KILN_CPU_BIT(AVX512FP16));
   EXPECT_EQ(required_features("x86-64-linux-sse41-avx-strict_float-no_runtime"), required_features("x86-64-linux-sse41-avx-no_runtime"));
 }
 
