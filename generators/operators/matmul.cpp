@@ -47,7 +47,7 @@ class MatMul : public Halide::Generator<MatMul> {
     Func c("c"), y("y");
     c(n, m) = cast(sum, 0);
     if (pairs) {
-      add_requirement(A.dim(0).extent() % 2 == 0, "pairs=true needs an even k");
+      add_requirement(A.dim(0).extent() % 2 == 0, "pairs=true needs an even k, found", A.dim(0).extent());
       // Two neighbouring k side by side for each n: what one dot product takes of B. Where it is computed, and how wide, is the schedule's.
       Var p("p"), half("half");
       Func packed("packed");

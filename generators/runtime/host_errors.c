@@ -1,7 +1,9 @@
 /* What Halide's objects report through halide_error_*: each becomes Halide's own code and a sentence, kept on the thread that failed. */
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "generators/runtime/host.h"
 
@@ -148,7 +150,10 @@ int halide_error_fold_factor_too_small(void* c, const char* func, const char* va
 
 int halide_error_requirement_failed(void* c, const char* condition, const char* message) {
   (void)c;
-  return kiln_host_fail(-27, "the algorithm requires %s: %s", condition, message);
+  (void)condition; /* what it was found to be: always "false" */
+  size_t length = strlen(message);
+  while (length > 0 && message[length - 1] == '\n') --length; /* Halide ends the author's words with one */
+  return kiln_host_fail(-27, "the algorithm does not allow this call: %.*s", (int)length, message);
 }
 
 int halide_error_buffer_extents_negative(void* c, const char* name, int dimension, int extent) {
@@ -228,3 +233,25 @@ int halide_error_vscale_invalid(void* c, const char* func, int at_run_time, int 
   (void)c;
   return kiln_host_fail(-47, "%s: vectors of %d units at run time, the kernel was built for %d", func, at_run_time, at_compile_time);
 }
+
+/* The words of a requirement that its author wrote are put together by these, one after the other, from `at` up to `end`, which is never written. Each
+   returns where the next one goes on: at the terminating zero. */
+static char* append(char* at, char* end, const char* format, ...) {
+  if (at >= end) return at;
+  const ptrdiff_t room = end - at;
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vsnprintf(at, (size_t)room, format, arguments);
+  va_end(arguments);
+  return length < 0 ? at : length < room ? at + length : end - 1;
+}
+
+char* halide_string_to_string(char* at, char* end, const char* text) { return append(at, end, "%s", text ? text : "NULL"); }
+
+char* halide_int64_to_string(char* at, char* end, int64_t value, int digits) { return append(at, end, "%0*lld", digits, (long long)value); }
+
+char* halide_uint64_to_string(char* at, char* end, uint64_t value, int digits) { return append(at, end, "%0*llu", digits, (unsigned long long)value); }
+
+char* halide_double_to_string(char* at, char* end, double value, int scientific) { return append(at, end, scientific ? "%e" : "%f", value); }
+
+char* halide_pointer_to_string(char* at, char* end, const void* pointer) { return append(at, end, "%p", pointer); }

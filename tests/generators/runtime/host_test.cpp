@@ -25,6 +25,11 @@ int halide_error_param_too_small_f64(void*, const char*, double, double);
 int halide_error_requirement_failed(void*, const char*, const char*);
 int halide_error_specialize_fail(void*, const char*);
 int halide_error_fold_factor_too_small(void*, const char*, const char*, int, const char*, int);
+char* halide_string_to_string(char* at, char* end, const char* text);
+char* halide_int64_to_string(char* at, char* end, std::int64_t value, int digits);
+char* halide_uint64_to_string(char* at, char* end, std::uint64_t value, int digits);
+char* halide_double_to_string(char* at, char* end, double value, int scientific);
+char* halide_pointer_to_string(char* at, char* end, const void* pointer);
 }
 
 namespace {
@@ -220,9 +225,37 @@ TEST(host_errors, each_becomes_halides_code_and_a_sentence_with_both_numbers) {
   EXPECT_EQ(text(halide_error_explicit_bounds_too_small(nullptr, "C", "n", 0, 1023, 0, 1099)),
             "-2 C: bounds given for n are 0 to 1023, the region needed is 0 to 1099");
   EXPECT_EQ(text(halide_error_param_too_small_f64(nullptr, "s", 0.5, 1.0)), "-9 s is 0.5, the least value is 1");
-  EXPECT_EQ(text(halide_error_requirement_failed(nullptr, "(k > 0)", "k must be positive")), "-27 the algorithm requires (k > 0): k must be positive");
+  EXPECT_EQ(text(halide_error_requirement_failed(nullptr, "false", "k must be positive, found 0\n")),
+            "-27 the algorithm does not allow this call: k must be positive, found 0");
   EXPECT_EQ(text(halide_error_specialize_fail(nullptr, "only for even n")), "-31 no specialisation of the schedule applies: only for even n");
   EXPECT_EQ(text(halide_error_fold_factor_too_small(nullptr, "p", "y", 4, "yo", 6)), "-26 p is folded along y by 4, loop yo needs 6");
+}
+
+TEST(host_errors, words_of_a_requirement_are_put_together_from_values) {
+  char words[96];
+  char* const end = words + sizeof words;
+  char* at = halide_string_to_string(words, end, "k is ");
+  at = halide_int64_to_string(at, end, -7, 1);
+  at = halide_string_to_string(at, end, ", n is ");
+  at = halide_uint64_to_string(at, end, 42, 3);
+  at = halide_string_to_string(at, end, ", eps is ");
+  at = halide_double_to_string(at, end, 0.25, 0);
+  at = halide_string_to_string(at, end, " or ");
+  at = halide_double_to_string(at, end, 0.25, 1);
+  at = halide_string_to_string(at, end, " at ");
+  at = halide_pointer_to_string(at, end, reinterpret_cast<const void*>(std::uintptr_t{0x10}));
+  EXPECT_STREQ(words, "k is -7, n is 042, eps is 0.250000 or 2.500000e-01 at 0x10");
+  EXPECT_EQ(at, words + std::strlen(words));
+}
+
+TEST(host_errors, words_that_do_not_fit_are_cut) {
+  char words[8] = "#######";
+  char* at = halide_string_to_string(words, words + 4, "even");
+  EXPECT_STREQ(words, "eve");
+  at = halide_int64_to_string(at, words + 4, 2, 1);
+  EXPECT_EQ(at, words + 3);
+  EXPECT_STREQ(words, "eve");
+  EXPECT_EQ(words[4], '#');
 }
 
 TEST(host_errors, belong_to_the_thread_that_failed) {
