@@ -77,9 +77,9 @@ TEST_F(ReadAlgorithm, a_product_in_pairs_sums_two_terms_of_k_side_by_side) {
   EXPECT_EQ(sum.reduction[0].name, "k.x");
   EXPECT_EQ(sum.reduction[1].name, "k.y");
   EXPECT_EQ(print(*sum.values[0]),
-            "(add f32 (load f32 c 0 n m) (mul f32 (cast f32 (load bf16 A.in 0 (add i32 (mul i32 (reduction i32 k.y) 2) (reduction i32 k.x)) m)) "
+            "(add f32 (load f32 c 0 n m) (mul f32 (cast f32 (load bf16 A.in 0 (add i32 (mul i32 2 (reduction i32 k.y)) (reduction i32 k.x)) m)) "
             "(cast f32 (load bf16 packed 0 (reduction i32 k.x) n (reduction i32 k.y)))))");
-  EXPECT_EQ(print(*a.stage("packed").values[0]), "(load bf16 B.in 0 n (add i32 (mul i32 half 2) p))");
+  EXPECT_EQ(print(*a.stage("packed").values[0]), "(load bf16 B.in 0 n (add i32 (mul i32 2 half) p))");
   ASSERT_EQ(a.requirements.size(), 1u);
   EXPECT_EQ(print(*a.requirements[0]), "(eq bool (mod i32 (extent i32 A.extent.0) 2) 0)");
 }
@@ -224,7 +224,7 @@ TEST_F(ReadAlgorithm, requirements_are_kept) {
 
 TEST_F(ReadAlgorithm, a_signature_needs_no_problem) {
   const OperatorSignature matmul = signature_of("matmul", test_target());
-  EXPECT_EQ(matmul.default_params, (std::map<std::string, std::string>{{"epilogue", "none"}, {"has_bias", "false"}, {"type", "f32"}}));
+  EXPECT_EQ(matmul.default_params, (std::map<std::string, std::string>{{"epilogue", "none"}, {"has_bias", "false"}, {"output", "same"}, {"pairs", "false"}, {"type", "f32"}}));
   EXPECT_EQ(matmul.type_param, "type");
   EXPECT_EQ(matmul.arguments.size(), 3u);
   const OperatorSignature open = signature_of("open_types", test_target());
