@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "autotune/measure/ragged.h"
 #include "autotune/records.h"
 #include "dsl/error.h"
 #include "db/artifacts.h"
@@ -207,6 +208,7 @@ std::vector<Problem> generic_cases(const Problem& problem, const Algorithm& algo
     }
   std::vector<Problem> cases;
   const auto add = [&](Problem one) {
+    one = within_requirements(std::move(one), problem, algorithm);
     if (std::find(cases.begin(), cases.end(), one) == cases.end()) cases.push_back(std::move(one));
   };
   for (const std::int64_t extent : {1, 37, 63, 65}) {

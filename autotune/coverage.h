@@ -23,7 +23,7 @@ struct ServedInterval {
 std::vector<ServedInterval> bucket_intervals(const std::vector<std::int64_t>& extents);
 
 // The problems a generic build is checked on: extents 1, a prime, and one below and above a tile, the offsets between arguments of one dimension kept
-// where the algorithm has them (an input two larger than its output stays two larger).
+// where the algorithm has them (an input two larger than its output stays two larger), and what the author requires of an extent too.
 std::vector<Problem> generic_cases(const Problem& problem, const Algorithm& algorithm);
 
 }  // namespace kiln::autotune

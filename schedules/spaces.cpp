@@ -22,7 +22,7 @@ std::optional<Space> space_for(const Algorithm& algorithm, const Problem& proble
 
 std::vector<ShippedSpace> shipped_spaces() {
   return {
-      {"matmul_host", "one product(n, m) += a(k, m) * b(n, k), and point by point from there to one output"},
+      {"matmul_host", "one product(n, m) += a(k, m) * b(n, k), or the same in pairs of k, and point by point from there to one output"},
       {"pointwise_host", "one output computed element by element"},
       {"rows_host", "reductions over whole rows, read by one output of the same rows"},
       {"sketch", "everything else"},

@@ -55,22 +55,20 @@ std::set<std::string> symbols_of(const Expression& condition, const Algorithm& a
   return symbols;
 }
 
-// With each extent lowered until what the author requires of it holds, or as it was where no smaller one will do. A requirement of several extents is
-// left alone: which one to lower is not ours to guess.
-Problem within_requirements(Problem problem, const Problem& timed, const Algorithm& algorithm) {
+}  // namespace
+
+Problem within_requirements(Problem wished, const Problem& problem, const Algorithm& algorithm) {
   for (const ExpressionPtr& condition : algorithm.requirements) {
     const std::set<std::string> symbols = symbols_of(*condition, algorithm);
     if (symbols.size() != 1) continue;
-    std::int64_t& extent = problem.extents.at(*symbols.begin());
+    std::int64_t& extent = wished.extents.at(*symbols.begin());
     const std::int64_t least = std::max<std::int64_t>(1, extent - kMostLowered);
-    const auto is_broken = [&] { return evaluate_extents(*condition, algorithm, problem) == 0; };
+    const auto is_broken = [&] { return evaluate_extents(*condition, algorithm, wished) == 0; };
     while (extent > least && is_broken()) --extent;
-    if (is_broken()) extent = timed.extents.at(*symbols.begin());
+    if (is_broken()) extent = problem.extents.at(*symbols.begin());
   }
-  return problem;
+  return wished;
 }
-
-}  // namespace
 
 std::vector<Problem> ragged_problems(const Problem& problem, const Algorithm& algorithm) {
   const std::vector<Problem> all{

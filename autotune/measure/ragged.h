@@ -16,4 +16,8 @@ namespace kiln::autotune {
 // that holds. Repeated or unchanged problems are left out.
 std::vector<Problem> ragged_problems(const Problem& problem, const Algorithm& algorithm);
 
+// `wished` with each extent lowered until what the author requires of it holds, or as `problem` has it where no smaller one will do. A requirement of
+// several extents is left alone: which one to lower is not ours to guess.
+Problem within_requirements(Problem wished, const Problem& problem, const Algorithm& algorithm);
+
 }  // namespace kiln::autotune

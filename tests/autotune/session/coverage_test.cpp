@@ -49,6 +49,20 @@ TEST(GenericCases, hold_extents_one_a_prime_and_both_sides_of_a_tile) {
   EXPECT_EQ(seen, (std::vector<std::int64_t>{1, 37, 63, 65}));
 }
 
+TEST(GenericCases, keep_to_what_the_author_requires_of_an_extent) {
+  Algorithm algorithm;
+  algorithm.arguments.resize(1);
+  algorithm.arguments[0].name = "A";
+  algorithm.arguments[0].rank = 2;
+  algorithm.symbols = {{"m", {{"A", 1}}}, {"k", {{"A", 0}}}};
+  algorithm.requirements = {parse_expression("(eq bool (mod i32 (extent i32 A.extent.0) 2) 0)")};
+  Problem problem;
+  problem.extents = {{"m", 1024}, {"k", 512}};
+  std::vector<std::pair<std::int64_t, std::int64_t>> seen;
+  for (const Problem& one : generic_cases(problem, algorithm)) seen.emplace_back(one.extents.at("m"), one.extents.at("k"));
+  EXPECT_EQ(seen, (std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 512}, {37, 36}, {63, 62}, {65, 64}}));
+}
+
 TEST(GenericCases, keep_the_halo_between_an_input_and_an_output) {
   Problem problem;
   problem.extents = {{"in.0", 1026}, {"in.1", 514}, {"out.0", 1024}, {"out.1", 512}};
