@@ -216,7 +216,8 @@ Schedule stream_form(const Contraction& product, const Knobs& k, const Point& p)
   return schedule;
 }
 
-// bf16 1024^3, one thread, Zen 4: tiles of 2 vectors x 8 or 10 rows reach 214 GFLOP/s, 1.9 times the best of f32; wider ones 0.3 to 0.4 of that.
+// bf16 1024^3, one thread, Zen 4: tiles of 2 vectors x 8 or 10 rows reach 214 GFLOP/s, 1.9 times the best of f32; wider ones 0.3 to 0.4 of that. Sapphire
+// Rapids starts one such dot product in two cycles and two f32 FMAs in one: 86 against 175 GFLOP/s a core from registers, so pairs lose there.
 void add_pair_seeds(Space& space, std::int64_t lanes, bool many) {
   const std::vector<std::int64_t> rows = many ? std::vector<std::int64_t>{8, 10} : std::vector<std::int64_t>{4, 6};
   for (const std::int64_t r : rows) space.seed({{"lanes", lanes}, {"vectors", 2}, {"rows", r}}, "hand schedule for pairs at 1024^3");
