@@ -95,10 +95,11 @@ class Candidate {
   }
 
   // What needs more scratch than there is need not be lowered to know that. Halide folds what is stored further out than it is computed, which
-  // the closed forms leave unfolded: that waits for the lowered program.
+  // the closed forms leave unfolded: where a directive speaks of storage, that waits for the lowered program.
   std::optional<Rejection> closed_forms() {
     const auto& directives = schedule_.directives;
-    if (std::any_of(directives.begin(), directives.end(), [](const Directive& d) { return d.name.starts_with("store_"); })) return std::nullopt;
+    const auto is_about_storage = [](const Directive& d) { return d.name.starts_with("store_") || d.name.ends_with("_storage"); };
+    if (std::any_of(directives.begin(), directives.end(), is_about_storage)) return std::nullopt;
     const ClosedForms forms = read_footprint(algorithm_, schedule_, problem_);
     if (!forms.tree) return std::nullopt;
     const Predicted predicted = predict(*forms.tree, device_);
