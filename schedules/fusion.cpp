@@ -13,7 +13,9 @@ namespace {
 constexpr std::int64_t kMostCopies = 12;
 constexpr std::int64_t kNowhere = -1;
 
-std::int64_t encode(const Site& site) { return static_cast<std::int64_t>(site.host) * 8 + (site.walk == Walk::columns ? 4 : 0) + static_cast<std::int64_t>(site.level); }
+std::int64_t encode(const Site& site) {
+  return static_cast<std::int64_t>(site.host) * 8 + (site.walk == Walk::columns ? 4 : 0) + static_cast<std::int64_t>(site.level);
+}
 
 std::optional<Site> decode(std::int64_t code) {
   if (code == kNowhere) return std::nullopt;

@@ -90,7 +90,8 @@ void constrain_blocks(Space& space, const NestKnobs& k, const Shape& shape, bool
   space.require("a strip must not be longer than what it is cut from",
                 [=](const std::string& x, std::int64_t l, std::int64_t v, const std::string& y, std::int64_t r, std::int64_t s) {
                   const bool is_flat = shape.loops.size() < 2;
-                  return s <= tiles(is_flat ? shape.extent(x) : shape.extent(y), is_flat ? l * v : r) || s == 1 || (may_walk_columns && s <= tiles(shape.extent(x), l * v));
+                  const std::int64_t along = tiles(shape.extent(x), l * v), down = is_flat ? along : tiles(shape.extent(y), r);
+                  return s == 1 || s <= down || (may_walk_columns && s <= along);
                 }, k.vector, k.lanes, k.vectors, k.across, k.rows, k.strip);
   if (shape.loops.size() < 2) return;
   space.require("a block must be smaller than the whole",
@@ -207,7 +208,8 @@ Nest declare_nest(Space& space, const NestOptions& options, const Stage& stage, 
     if (is_deep && panel < longest) panels.push_back(panel);
   }
   k.panel = space.knob("panel" + suffix, panels);
-  k.strip = space.knob("strip" + suffix, strip_choices(is_deep ? longest : ceil_div(width, lanes.back()), is_deep ? shape.extent(across[0]).value_or(kUsualExtent) : ceil_div(width, lanes[0])));
+  const std::int64_t most_at_first = is_deep ? shape.extent(across[0]).value_or(kUsualExtent) : ceil_div(width, lanes[0]);
+  k.strip = space.knob("strip" + suffix, strip_choices(is_deep ? longest : ceil_div(width, lanes.back()), most_at_first));
   constrain_tile(space, k, shape, options.most_unrolled);
   constrain_blocks(space, k, shape, options.may_walk_columns);
   return nest;

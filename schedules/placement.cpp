@@ -86,10 +86,10 @@ class UpdateScheduler {
       for (const std::string& loop : style_.unrolled) {
         if (loop != along_ && contains(pure_, loop)) order.push_back(loop);
       }
-      const std::size_t inside = order.size();
+      const std::vector<std::string> inside = order;
       order.insert(order.end(), reduction_.begin(), reduction_.end());
       for (const std::string& loop : pure_) {
-        if (std::find(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(inside), loop) == order.begin() + static_cast<std::ptrdiff_t>(inside)) order.push_back(loop);
+        if (!contains(inside, loop)) order.push_back(loop);
       }
       if (order.size() > 1) chain_.add("reorder", order);
     }

@@ -80,7 +80,8 @@ void declare_update_tiles(Space& space, StageKnobs& knobs, const Stage& stage, c
   const bool has_rows = std::any_of(stage.updates.begin(), stage.updates.end(), [&](const Update& update) { return update_loops(stage, update).size() >= 2; });
   const std::int64_t height = has_rows ? extents[d + 1 < extents.size() ? d + 1 : 0].value_or(lanes) : 1;
   knobs.lanes = space.knob("lanes" + knob_suffix(stage.name), vector_widths(lanes, is_tiled ? width : lanes));
-  knobs.vectors = space.knob("vectors" + knob_suffix(stage.name), is_tiled ? at_most({1, 2, 3, 4, 6, 8, 16, 32}, width / std::min(width, lanes)) : std::vector<std::int64_t>{1});
+  const std::int64_t most_vectors = is_tiled ? width / std::min(width, lanes) : 1;
+  knobs.vectors = space.knob("vectors" + knob_suffix(stage.name), at_most({1, 2, 3, 4, 6, 8, 16, 32}, most_vectors));
   knobs.rows = space.knob("rows" + knob_suffix(stage.name), at_most({1, 2, 3, 4, 5, 6, 8}, height));
   space.limit("vectors unrolled in a tile of an update", most_unrolled, [](std::int64_t v, std::int64_t r) { return v * r; }, *knobs.vectors, *knobs.rows);
 }

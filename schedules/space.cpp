@@ -61,7 +61,8 @@ Knob Space::knob(const std::string& name, const std::vector<std::int64_t>& value
 Knob Space::derive(const std::string& name, const std::vector<std::int64_t>& values, const std::vector<std::size_t>& reads,
                    std::function<std::int64_t(const Point&)> follows) {
   KILN_CHECK(!condition_, "space " + name_ + ": the derived value " + name + " is declared under a condition");
-  for (const std::size_t k : reads) KILN_CHECK(k < knobs_->size() && !(*knobs_)[k].only_when, "space " + name_ + ": " + name + " reads what is not declared before it, or not always of use");
+  for (const std::size_t k : reads)
+    KILN_CHECK(k < knobs_->size() && !(*knobs_)[k].only_when, "space " + name_ + ": " + name + " reads what is not declared before it, or not always of use");
   return {declare({name, std::vector<KnobValue>(values.begin(), values.end()), std::nullopt, reads, std::move(follows)})};
 }
 
@@ -104,7 +105,8 @@ std::size_t Space::declare(KnobDeclaration declaration) {
 void Space::add(Constraint constraint) {
   KILN_CHECK(seeds_.empty(), "space " + name_ + ": a constraint is added after the first seed");
   for (const std::size_t k : constraint.knobs)
-    KILN_CHECK((*knobs_)[k].only_when == (*knobs_)[constraint.knobs[0]].only_when, "space " + name_ + ": `" + constraint.reason + "` ties knobs under different conditions");
+    KILN_CHECK((*knobs_)[k].only_when == (*knobs_)[constraint.knobs[0]].only_when,
+               "space " + name_ + ": `" + constraint.reason + "` ties knobs under different conditions");
   constraints_.push_back(std::move(constraint));
   census_.reset();
 }

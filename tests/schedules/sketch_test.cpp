@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <set>
 
 #include "dsl/legality.h"
@@ -58,6 +59,62 @@ TEST_P(SketchOf, draws_legal_schedules_for_one_element_a_prime_and_a_picture) {
 INSTANTIATE_TEST_SUITE_P(Generators, SketchOf, testing::Values("exposure", "tuple_argmax", "arrays", "updates", "halves", "names", "mathematics", "harris_like", "blur_twice", "pyramid_detail", "equalise",
                                          "picture_and_sums", "recursive", "gate_chain", "quantised_product", "bare_product", "interleaved"),
                          [](const auto& test) { return std::string(test.param); });
+
+// The split with ShiftInwards whose tiles the threads share out, as text; empty when there is none. Two threads would store to one element there.
+std::string overlapping_tasks(const Schedule& schedule) {
+  std::set<std::pair<std::string, std::string>> shared;  // stage and loop
+  for (auto directive = schedule.directives.rbegin(); directive != schedule.directives.rend(); ++directive) {
+    const auto word = [&](std::size_t i) { return std::pair(directive->stage, std::get<std::string>(directive->arguments[i])); };
+    if (directive->name == "parallel") shared.insert(word(0));
+    if (directive->name == "fuse" && shared.contains(word(2))) shared.insert({word(0), word(1)});
+    if (directive->name != "split" || !shared.contains(word(1))) continue;
+    if (word(4).second == "ShiftInwards") return print(*directive);
+    shared.insert(word(0));
+  }
+  return "";
+}
+
+TEST_P(SketchOf, gives_no_two_tasks_the_same_element) {
+  const Algorithm algorithm = read_algorithm_of({GetParam(), {}});
+  const Space space = sketch(algorithm, problem_of(algorithm, {637, 479, 3}), device_named("zen4"));
+  Random random(27);
+  for (int i = 0; i < 100; ++i) {
+    const Schedule schedule = space.schedule(space.sample_by_form(random));
+    EXPECT_EQ(overlapping_tasks(schedule), "") << print(schedule);
+  }
+}
+
+TEST(Sketch, most_values_of_most_knobs_are_a_step_away_and_every_step_is_a_legal_schedule) {
+  for (const char* text : {"unsharp(w=1536, h=1024, c=3)", "harris_like()", "conv(co=64, ci=64, w=96, h=64)", "quantised_product()"}) {
+    const SketchSubject subject = read_subject(text);
+    const Legality legality(subject.algorithm, &subject.problem);
+    const Space space = sketch(subject.algorithm, subject.problem, device_named("zen4"));
+    Random random(33);
+    std::size_t values = 0, steps = 0, alone = 0;
+    for (int i = 0; i < 5; ++i) {
+      const Point point = space.sample_by_form(random);
+      for (std::size_t k = 0; k < space.knobs().size(); ++k) {
+        if (!space.knobs()[k].is_derived() && point.is_active(k)) values += space.knobs()[k].values.size() - 1;
+      }
+      const std::vector<Point> near = space.steps(point);
+      steps += near.size();
+      alone += space.neighbours(point).size();
+      for (std::size_t n = 0; n < near.size(); n += 5) {
+        const auto illegal = legality.find_illegal(space.schedule(near[n]));
+        EXPECT_FALSE(illegal.has_value()) << illegal->message << "\n" << print(near[n]);
+      }
+    }
+    std::printf("%s: %zu of %zu values are a step away, %zu of them with nothing else changed\n", text, steps, values, alone);
+    EXPECT_GE(steps * 10, values * 8) << text;
+    EXPECT_GE(steps, alone) << text;
+  }
+}
+
+TEST(Sketch, overlapping_tasks_are_noticed) {
+  EXPECT_EQ(overlapping_tasks(parse_schedule("y.split(x, xo, xi, 8, ShiftInwards).split(xo, s, xo, 4, GuardWithIf).fuse(s, c, task).parallel(task)")),
+            "y.split(x, xo, xi, 8, ShiftInwards)");
+  EXPECT_EQ(overlapping_tasks(parse_schedule("y.split(x, xo, xi, 8, ShiftInwards).split(y, yo, yi, 4, GuardWithIf).parallel(yo)")), "");
+}
 
 ExpressionPtr node(Op op, const std::string& name, std::vector<ExpressionPtr> args, std::int64_t value = 0) {
   return std::make_shared<const Expression>(Expression{op, op == Op::load ? kFloat32 : kInt32, name, 0, value, std::move(args)});
