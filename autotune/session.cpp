@@ -64,7 +64,9 @@ void add_neighbours(Run& run, Tuning& tuning) {
 void add_autoschedulers(Tuning& tuning, int threads) {
   const std::string parallelism = "parallelism=" + std::to_string(threads);
   const std::vector<std::vector<DirectiveArgument>> all = {
-      {std::string("Mullapudi2016"), parallelism}, {std::string("Adams2019"), parallelism, std::string("beam_size=1")}, {std::string("Adams2019"), parallelism}};
+      {std::string("Mullapudi2016"), parallelism},
+      {std::string("Adams2019"), parallelism, std::string("beam_size=1")},
+      {std::string("Adams2019"), parallelism}};
   for (const std::vector<DirectiveArgument>& arguments : all) tuning.add_seed(Schedule{{{"", -1, "autoschedule", arguments}}}, "autoscheduler");
 }
 

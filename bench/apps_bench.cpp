@@ -232,7 +232,7 @@ int run(const std::string& program, const std::string& db_path, const std::strin
   protocol.threads = device.cores;
   autotune::Measurer measurer(device, protocol, builds.objects(), {}, launch);
   db::Store store(db_path, {.access = db::Access::read_only, .now = {}});
-  std::printf("| operator | Kiln ms | A/A | Mullapudi2016 / Kiln (95 %%) | Adams2019 / Kiln | hand / Kiln | Mullapudi2016 / hand, of the original's |\n");
+  std::printf("| operator | Kiln ms | A/A | Mullapudi2016 / Kiln (95 %%) | Adams2019 / Kiln | hand / Kiln | Mullapudi2016 / hand, of original |\n");
   std::printf("|---|---|---|---|---|---|---|\n");
   std::fflush(stdout);
   Totals totals;
