@@ -20,12 +20,14 @@ bool is_made_up(const std::string& name) {
 
 std::string without_suffix(const std::string& name) { return name.substr(0, name.find('$')); }
 
-// "blur$3" -> "blur", "f12" -> "f", "lambda_4" -> "lambda": Halide's boundary conditions are full of lambdas.
+// "blur$3" -> "blur", "f12" -> "f", "lambda_4" and "lambda_4$1" -> "lambda": Halide's boundary conditions are full of lambdas, and its names collide now
+// and then (it counts by hashes), which adds a suffix.
 std::string base_name(const std::string& name) {
   if (is_made_up(name)) return name.substr(0, 1);
+  const std::string plain = without_suffix(name);
   constexpr std::string_view kLambda = "lambda_";
-  if (name.starts_with(kLambda) && name.find_first_not_of("0123456789", kLambda.size()) == std::string::npos) return "lambda";
-  return without_suffix(name);
+  if (plain.starts_with(kLambda) && plain.find_first_not_of("0123456789", kLambda.size()) == std::string::npos) return "lambda";
+  return plain;
 }
 
 class CalledFunctions : public Halide::Internal::IRVisitor {

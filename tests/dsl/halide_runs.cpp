@@ -3,6 +3,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "dsl/read_algorithm_expression.h"
+#include "dsl/read_algorithm_names.h"
+
 namespace kiln::tests {
 namespace {
 
@@ -85,6 +88,25 @@ std::vector<Halide::Buffer<>> run(const Pipeline& pipeline, const Algorithm& alg
   Halide::Pipeline runnable = pipeline.pipeline;
   runnable.realize(Halide::Realization(outputs), Halide::Target(test_target()));
   return outputs;
+}
+
+std::vector<Stage> stages_of(const Pipeline& pipeline) {
+  const auto ours = [](std::string name) {
+    for (char& c : name)
+      if (c == '$') c = '.';
+    return name;
+  };
+  const auto functions = functions_of(pipeline.pipeline);
+  Names names;
+  for (const auto& [stage, func] : pipeline.stages) names[func.name()].stage = stage;
+  for (const auto& function : functions) {
+    for (const std::string& loop : function.args()) names[function.name()].loops[loop] = loop;
+    for (const auto& update : function.updates()) {
+      names[function.name()].reductions.emplace_back();
+      for (const auto& r : update.schedule().rvars()) names[function.name()].reductions.back()[r.var] = ours(r.var);
+    }
+  }
+  return read_stages(functions, names);
 }
 
 std::string bytes_of(const std::vector<Halide::Buffer<>>& outputs) {

@@ -23,6 +23,9 @@ Pipeline original(const std::string& generator, const std::map<std::string, std:
 // Runs with inputs that depend on names and positions alone: inputs 64x64x3x3, outputs 48x48x3, as far as they have dimensions; scalars 0.75 or 2.
 std::vector<Halide::Buffer<>> run(const Pipeline& pipeline, const Algorithm& algorithm);
 
+// Reads the stages of a rebuilt pipeline under the names that it was given.
+std::vector<Stage> stages_of(const Pipeline& pipeline);
+
 std::string bytes_of(const std::vector<Halide::Buffer<>>& outputs);
 
 // This test program again, running only `test`, which is disabled otherwise; `setting` reaches it through the environment variable KILN_TEST.

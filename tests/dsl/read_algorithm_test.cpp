@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "dsl/error.h"
+#include "dsl/read_algorithm_names.h"
 #include "dsl/registration.h"
 #include "generators/operators/operators.h"
 #include "tests/dsl/halide_runs.h"
@@ -75,6 +76,20 @@ TEST_F(ReadAlgorithm, names_what_halide_names_by_itself) {
   EXPECT_EQ(names, (std::vector<std::string>{"input.in", "lambda", "mirror_image", "blur", "blur#2", "f1", "f", "sum", "output"}));
   EXPECT_EQ(a.stage("f").loops, std::vector<std::string>{"v0"});
   EXPECT_EQ(a.stage("sum").updates[0].reduction[0].name, "r");
+}
+
+// Halide made two names alike and added a suffix to one: it happens to its own lambdas, too.
+TEST(CanonicalNames, of_lambdas_are_one_whatever_suffix_halide_adds) {
+  Halide::Func first("lambda_907"), second("lambda_907"), both("both");
+  Halide::Var x;
+  first(x) = x;
+  second(x) = first(x) + 1;
+  both(x) = first(x) + second(x);
+  const auto functions = functions_of(Halide::Pipeline(both));
+  ASSERT_NE(second.name(), "lambda_907");
+  const Names names = canonical_names(functions);
+  EXPECT_EQ(names.at(first.name()).stage, "lambda");
+  EXPECT_EQ(names.at(second.name()).stage, "lambda#2");
 }
 
 TEST_F(ReadAlgorithm, names_do_not_depend_on_how_often_a_generator_ran) {

@@ -9,8 +9,6 @@
 
 #include "dsl/error.h"
 #include "dsl/read_algorithm.h"
-#include "dsl/read_algorithm_expression.h"
-#include "dsl/read_algorithm_names.h"
 #include "generators/operators/operators.h"
 #include "tests/dsl/halide_runs.h"
 
@@ -20,6 +18,7 @@ namespace {
 using tests::bytes_of;
 using tests::original;
 using tests::run;
+using tests::stages_of;
 using tests::test_target;
 
 struct Case {
@@ -51,26 +50,6 @@ std::vector<Case> cases() {
 INSTANTIATE_TEST_SUITE_P(, Rebuild, testing::ValuesIn(cases()), [](const auto& c) {
   return c.param.generator + "_" + std::to_string(c.index);
 });
-
-// Reads the stages of a rebuilt pipeline under the names that it was given.
-std::vector<Stage> stages_of(const Pipeline& pipeline) {
-  const auto ours = [](std::string name) {
-    for (char& c : name)
-      if (c == '$') c = '.';
-    return name;
-  };
-  const auto functions = functions_of(pipeline.pipeline);
-  Names names;
-  for (const auto& [stage, func] : pipeline.stages) names[func.name()].stage = stage;
-  for (const auto& function : functions) {
-    for (const std::string& loop : function.args()) names[function.name()].loops[loop] = loop;
-    for (const auto& update : function.updates()) {
-      names[function.name()].reductions.emplace_back();
-      for (const auto& r : update.schedule().rvars()) names[function.name()].reductions.back()[r.var] = ours(r.var);
-    }
-  }
-  return read_stages(functions, names);
-}
 
 TEST_P(Rebuild, gives_the_same_algorithm_again) {
   const Algorithm algorithm = read_algorithm(GetParam().generator, GetParam().params, test_target());
