@@ -10,7 +10,7 @@ double Budget::finals_s(double spent_s, std::size_t remaining) const {
   return std::max(0.0, usable / static_cast<double>(std::max<std::size_t>(1, remaining)));
 }
 
-Limits limits_of(double budget_s) {
+Limits limits_of(double budget_s, std::size_t problems) {
   // Below this a limit would judge the machine's load, not the step.
   static constexpr double kLeast_s = 2;
   const auto limit = [budget_s](double share, double most_s) { return std::clamp(share * budget_s, kLeast_s, most_s); };
@@ -18,6 +18,8 @@ Limits limits_of(double budget_s) {
   return {.read_s = limit(0.4, most.read_s),
           .build_s = limit(0.3, most.build_s),
           .autoschedule_s = limit(0.4, most.autoschedule_s),
+          // No least time: it is a seed among others, and a short search does better without one than waiting for it.
+          .beam_search_s = std::min(0.15 * budget_s / static_cast<double>(std::max<std::size_t>(1, problems)), most.beam_search_s),
           .reference_s = limit(0.4, most.reference_s),
           .call_s = limit(0.2, most.call_s)};
 }

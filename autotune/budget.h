@@ -32,13 +32,15 @@ class Budget {
 struct Limits {
   double read_s = 60;          // one generator, generate() in both contexts
   double build_s = 30;         // one candidate
-  double autoschedule_s = 60;  // one that a shipped autoscheduler makes, and the reference (Mullapudi2016: at most 9 s on 14 applications)
+  double autoschedule_s = 60;  // one that Mullapudi2016 makes, and the reference (at most 9 s on 14 applications)
+  double beam_search_s = 300;  // one that Adams2019 makes: 0.2 to 12 s with a beam of one, 1 to 300 s and more with its default, on the same
   double reference_s = 300;    // inputs and reference runs of one problem
   double call_s = 60;          // one call of a candidate
 };
 
-// The defaults, where the budget is long enough for them. Two steps in a row may reach their limits before the promise of --for is broken.
-Limits limits_of(double budget_s);
+// The defaults, where the budget is long enough for them. Two steps in a row may reach their limits before the promise of --for is broken. A beam
+// search is done for each of `problems`, and all of them together may take no more than a share.
+Limits limits_of(double budget_s, std::size_t problems = 1);
 
 // What the choice of the next problem looks at.
 struct Prospect {

@@ -1,6 +1,7 @@
 #include "autotune/entrant.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -19,8 +20,25 @@ using generators::Reason;
 using generators::Rejection;
 
 constexpr std::int64_t kCompileMemory_bytes = std::int64_t{4} << 30;
+constexpr std::int64_t kAutoscheduleMemory_bytes = std::int64_t{8} << 30;  // Adams2019 took 0.1 to more than 13 GB on 14 applications
 
-bool is_autoscheduled(const Schedule& schedule) { return !schedule.directives.empty() && schedule.directives.front().name == "autoschedule"; }
+// "Mullapudi2016", "Adams2019"; empty for any other schedule.
+std::string autoscheduler_of(const Schedule& schedule) {
+  if (schedule.directives.empty() || schedule.directives.front().name != "autoschedule") return {};
+  return std::get<std::string>(schedule.directives.front().arguments.front());
+}
+
+double build_limit_s(const Limits& limits, const Schedule& schedule) {
+  const std::string autoscheduler = autoscheduler_of(schedule);
+  if (autoscheduler.empty()) return limits.build_s;
+  return autoscheduler == "Adams2019" ? limits.beam_search_s : limits.autoschedule_s;
+}
+
+// Never more than half of what the machine has: a search that grows without end must not take the others' memory.
+std::int64_t autoschedule_memory_bytes() {
+  const std::int64_t physical = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+  return std::min(kAutoscheduleMemory_bytes, physical / 2);
+}
 
 db::ScheduleRow schedule_row(const Wish& wish, const WorkItem& item) {
   db::ScheduleRow row;
@@ -34,17 +52,6 @@ db::ScheduleRow schedule_row(const Wish& wish, const WorkItem& item) {
     row.point = nlohmann::json{{"phase", print(wish.proposal->phase)}, {"point", print(wish.proposal->point)}}.dump();
   }
   return row;
-}
-
-CompileJob job_for(const Limits& limits, const WorkItem& item, const Schedule& schedule, std::int64_t id) {
-  CompileJob job;
-  job.id = id;
-  job.algorithm = item.algorithm;
-  job.schedule = print(schedule);
-  job.problem = item.problem;
-  job.limit_s = is_autoscheduled(schedule) ? limits.autoschedule_s : limits.build_s;
-  job.memory_bytes = kCompileMemory_bytes;
-  return job;
 }
 
 Digest key_of(const Run& run, const WorkItem& item, const Schedule& schedule) {
@@ -105,7 +112,7 @@ class Builder {
     const auto known = find_build(run_.store, key_of(run_, item_, admissions_[i].wish.schedule), item_.problem_id);
     if (!known) return false;
     if (known->row.rejection) {
-      if (may_end_now(*known->row.rejection, run_.limits)) return false;
+      if (may_end_now(*known->row.rejection, admissions_[i].wish.schedule, run_.limits)) return false;
       reject(i, schedule, known->id, rejection_from(*known->row.rejection));
       return true;
     }
@@ -201,8 +208,19 @@ Candidate Entrant::candidate() const {
   return candidate;
 }
 
-bool may_end_now(const db::RejectionRow& rejection, const Limits& limits) {
-  if (rejection.reason == print(Reason::compile_timeout)) return rejection.allowed.value_or(0) < limits.build_s;
+CompileJob job_for(const Limits& limits, const WorkItem& item, const Schedule& schedule, std::int64_t id) {
+  CompileJob job;
+  job.id = id;
+  job.algorithm = item.algorithm;
+  job.schedule = print(schedule);
+  job.problem = item.problem;
+  job.limit_s = build_limit_s(limits, schedule);
+  job.memory_bytes = autoscheduler_of(schedule).empty() ? kCompileMemory_bytes : autoschedule_memory_bytes();
+  return job;
+}
+
+bool may_end_now(const db::RejectionRow& rejection, const Schedule& schedule, const Limits& limits) {
+  if (rejection.reason == print(Reason::compile_timeout)) return rejection.allowed.value_or(0) < build_limit_s(limits, schedule);
   if (rejection.reason == print(Reason::run_timeout)) return rejection.allowed.value_or(0) < limits.call_s;
   return false;
 }

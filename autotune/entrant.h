@@ -46,8 +46,11 @@ struct Admission {
 // The reference of an algorithm as an object: built once, found in the cache folder afterwards. Throws UsageError with the compiler's words.
 ObjectRef build_reference(Run& run, const WorkItem& item);
 
-// A time-out under a limit shorter than today's: no outcome that keeps from trying again.
-bool may_end_now(const db::RejectionRow& rejection, const Limits& limits);
+// The build of a schedule, with the time and memory that this one may take: an autoscheduler searches before anything is compiled.
+CompileJob job_for(const Limits& limits, const WorkItem& item, const Schedule& schedule, std::int64_t id);
+
+// A time-out under a limit shorter than today's for such a schedule: no outcome that keeps from trying again.
+bool may_end_now(const db::RejectionRow& rejection, const Schedule& schedule, const Limits& limits);
 
 // Legality, then the compile workers; every step is committed. A build whose key is known is not made again while its object is in the cache.
 // An object equal to one that was timed already is rejected as same_as_build. Order of the result is that of the wishes.

@@ -84,14 +84,8 @@ class Replay {
 
   void compile() {
     std::vector<CompileJob> jobs;
-    for (std::size_t i = 0; i < entrants_.size(); ++i) {
-      CompileJob job;
-      job.id = static_cast<std::int64_t>(i);
-      job.algorithm = item_.algorithm;
-      job.schedule = print(entrants_[i].wish.schedule);
-      job.problem = item_.problem;
-      jobs.push_back(std::move(job));
-    }
+    for (std::size_t i = 0; i < entrants_.size(); ++i)
+      jobs.push_back(job_for(run_.limits, item_, entrants_[i].wish.schedule, static_cast<std::int64_t>(i)));
     rejections_.resize(entrants_.size());
     int done = 0;
     tell("compiling", 0);

@@ -59,11 +59,15 @@ void add_neighbours(Run& run, Tuning& tuning) {
   }
 }
 
-// The other shipped seed beside the baseline: an autoscheduler's result where the author's own schedule is the baseline.
-void add_autoscheduler(Tuning& tuning, int threads) {
-  Schedule schedule;
-  schedule.directives.push_back({"", -1, "autoschedule", {std::string("Mullapudi2016"), "parallelism=" + std::to_string(threads)}});
-  tuning.add_seed(schedule, "autoscheduler");
+// The other shipped seeds beside the baseline. Adams2019 twice: its default beam takes minutes and gigabytes where a beam of one takes seconds, and now
+// and then the latter finds the better schedule. Whichever does not end within its limits costs itself alone.
+void add_autoschedulers(Tuning& tuning, int threads) {
+  const std::string parallelism = "parallelism=" + std::to_string(threads);
+  const std::vector<std::vector<DirectiveArgument>> all = {
+      {std::string("Mullapudi2016"), parallelism},
+      {std::string("Adams2019"), parallelism, std::string("beam_size=1")},
+      {std::string("Adams2019"), parallelism}};
+  for (const std::vector<DirectiveArgument>& arguments : all) tuning.add_seed(Schedule{{{"", -1, "autoschedule", arguments}}}, "autoscheduler");
 }
 
 void search(Run& run, std::vector<Tuning>& tunings) {
@@ -133,7 +137,7 @@ std::vector<Tuning> prepare(Run& run, std::vector<Tuning>& tunings, TuneOutcome&
       ++outcome.without_baseline;
       continue;
     }
-    add_autoscheduler(tuning, run.measurer.protocol().threads);
+    add_autoschedulers(tuning, run.measurer.protocol().threads);
     outcome.resumed |= tuning.has_resumed();
     ready.push_back(std::move(tuning));
   }
@@ -146,6 +150,7 @@ TuneOutcome work(Run& run, Workers& workers, const TuneOptions& options) {
   std::vector<Tuning> tunings;
   for (WorkItem& item : work_list(options, workers.reader, run.store)) tunings.emplace_back(run, std::move(item));
   outcome.problems = static_cast<int>(tunings.size());
+  run.limits = limits_of(options.budget_s, tunings.size());
   add_tries(options, tunings);
   std::vector<Tuning> ready = prepare(run, tunings, outcome);
   if (run.stop_request() != StopRequest::leave) {

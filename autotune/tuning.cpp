@@ -155,13 +155,18 @@ void Tuning::measure_floor() {
     run_.note("contended", fmt::format("{}: the machine is contended: the same kernel twice differs by {:.1f} %", print(item_.problem), 100 * floor_));
 }
 
+// It ran out of a time that is longer today.
+bool Tuning::deserves_another_try(const db::KnownOutcome& known) const {
+  return known.rejection && may_end_now(*known.rejection, parse_schedule(schedule(run_.store, known.schedule).text), run_.limits);
+}
+
 // What earlier runs know of this problem is not done again.
 void Tuning::remember() {
   for (const db::Suspect& suspect : suspects(run_.store, run_.device_id, run_.toolchain_id))
     if (suspect.problem == item_.problem_id) suspects_.insert(schedule(run_.store, suspect.schedule).digest);
   for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
     resumed_ = true;
-    if (known.rejection && may_end_now(*known.rejection, run_.limits)) continue;
+    if (deserves_another_try(known)) continue;
     const bool timed = !known.stage.empty();
     if (!known.rejection && !timed) continue;  // built and checked, not timed under this protocol: it is proposed again and its build found
     tried_[known.digest] = timed;
@@ -191,7 +196,7 @@ void Tuning::open_search() {
       if (auto restored = restore(run_, item_, known)) known_.push_back(std::move(*restored));
     }
     if (row.space != space_name_ || row.point.empty()) continue;
-    if (known.rejection && may_end_now(*known.rejection, run_.limits)) continue;
+    if (deserves_another_try(known)) continue;
     const auto stored = nlohmann::json::parse(row.point);
     try {
       past.push_back({space_->parse(stored.at("point").get<std::string>()), parse_phase(stored.at("phase").get<std::string>()).value_or(Phase::random),

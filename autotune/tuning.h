@@ -49,6 +49,7 @@ class Tuning {
   bool find_baseline();
   std::optional<Entrant> first_that_runs(const std::vector<Wish>& wishes);
   void measure_floor();
+  bool deserves_another_try(const db::KnownOutcome& known) const;
   void remember();
   void open_search();
   std::vector<Wish> next_wishes(std::size_t count);

@@ -94,6 +94,7 @@ class Candidate {
     const auto start = Clock::now();
     auto rejection = attempt(Reason::schedule_error, [&] {
       const Halide::Target target(target_);
+      const OpenUnrolls open_unrolls(schedule_);
       Pipeline pipeline = scheduled(algorithm_, schedule_, problem_, target);
       Lowered lowered = lower(pipeline, symbol_, target, algorithm_, problem_);
       build_.predicted = predict(lowered.program, device_);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <set>
@@ -15,6 +16,8 @@
 
 namespace kiln::generators::host {
 namespace {
+
+constexpr const char* kPermitFailedUnroll = "HL_PERMIT_FAILED_UNROLL";
 
 constexpr std::string_view kPrefix = "libautoschedule_", kSuffix = ".so";
 
@@ -86,6 +89,15 @@ Pipeline rebuild_opaque(const Algorithm& algorithm, const Schedule& schedule, co
   set_estimates(pipeline, algorithm, problem);
   pipeline.pipeline.apply_autoscheduler(target, arguments);
   return pipeline;
+}
+
+OpenUnrolls::OpenUnrolls(const Schedule& schedule) {
+  const bool is_autoscheduled = schedule.is_opaque() && schedule.directives.front().name == "autoschedule";
+  was_set_here_ = is_autoscheduled && std::getenv(kPermitFailedUnroll) == nullptr && setenv(kPermitFailedUnroll, "1", 0) == 0;
+}
+
+OpenUnrolls::~OpenUnrolls() {
+  if (was_set_here_) unsetenv(kPermitFailedUnroll);
 }
 
 }  // namespace kiln::generators::host

@@ -36,13 +36,35 @@ TEST(Limits, of_single_steps_leave_time_for_the_rest) {
   EXPECT_EQ(none.call_s, 2) << "less would judge the load of the machine";
 }
 
+TEST(Limits, of_beam_searches_are_shared_by_the_problems_of_a_run) {
+  EXPECT_EQ(limits_of(8 * 3600).beam_search_s, 300);
+  EXPECT_DOUBLE_EQ(limits_of(60).beam_search_s, 9);
+  EXPECT_DOUBLE_EQ(limits_of(60, 4).beam_search_s, 2.25);
+  EXPECT_DOUBLE_EQ(limits_of(360).beam_search_s, 54);
+}
+
+TEST(Limits, of_a_build_follow_who_makes_its_schedule) {
+  const Limits limits;
+  const auto job = [&](const std::string& schedule) { return job_for(limits, {}, parse_schedule(schedule), 7); };
+  EXPECT_EQ(job("y.parallel(m)\n").limit_s, limits.build_s);
+  EXPECT_EQ(job("autoschedule(Mullapudi2016, parallelism=2)\n").limit_s, limits.autoschedule_s);
+  EXPECT_EQ(job("autoschedule(Adams2019, parallelism=2, beam_size=1)\n").limit_s, limits.beam_search_s);
+  EXPECT_EQ(job("y.parallel(m)\n").memory_bytes, std::int64_t{4} << 30);
+  EXPECT_LE(job("autoschedule(Adams2019)\n").memory_bytes, std::int64_t{8} << 30);
+  EXPECT_EQ(job("autoschedule(Adams2019)\n").id, 7);
+}
+
 TEST(Limits, that_were_shorter_than_todays_decided_nothing) {
-  const Limits minute = limits_of(60);  // builds 18 s, calls 12 s
-  EXPECT_TRUE(may_end_now({"compile_timeout", 3.1, 3.0, "the build did not end"}, minute));
-  EXPECT_FALSE(may_end_now({"compile_timeout", 30.1, 30.0, "the build did not end"}, minute));
-  EXPECT_TRUE(may_end_now({"run_timeout", 2.1, 2.0, "a call did not end"}, minute));
-  EXPECT_FALSE(may_end_now({"run_timeout", 12.1, 12.0, "a call did not end"}, minute));
-  EXPECT_FALSE(may_end_now({"wrong_result", 1.0, 0.1, "element (x=3)"}, minute));
+  const Limits minute = limits_of(60);  // builds 18 s, beam searches 9 s, calls 12 s
+  const Schedule plain, adams = parse_schedule("autoschedule(Adams2019, parallelism=2)\n");
+  EXPECT_TRUE(may_end_now({"compile_timeout", 3.1, 3.0, "the build did not end"}, plain, minute));
+  EXPECT_FALSE(may_end_now({"compile_timeout", 30.1, 30.0, "the build did not end"}, plain, minute));
+  EXPECT_TRUE(may_end_now({"compile_timeout", 8.1, 8.0, "the build did not end"}, adams, minute));
+  EXPECT_FALSE(may_end_now({"compile_timeout", 9.1, 9.0, "the build did not end"}, adams, minute));
+  EXPECT_TRUE(may_end_now({"compile_timeout", 54.1, 54.0, "the build did not end"}, adams, limits_of(3600)));
+  EXPECT_TRUE(may_end_now({"run_timeout", 2.1, 2.0, "a call did not end"}, plain, minute));
+  EXPECT_FALSE(may_end_now({"run_timeout", 12.1, 12.0, "a call did not end"}, plain, minute));
+  EXPECT_FALSE(may_end_now({"wrong_result", 1.0, 0.1, "element (x=3)"}, plain, minute));
 }
 
 TEST(NextProblem, a_problem_without_a_batch_comes_first) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
 #include <random>
 
@@ -160,6 +161,13 @@ TEST(Build, mullapudi_is_applied_and_right) {
   const Build built = build_matmul("autoschedule(Mullapudi2016, parallelism=2)\n");
   expect_right_product(built);
   EXPECT_NE(built.artifact->bytes.size(), build_matmul("").artifact->bytes.size());
+}
+
+// Halide is told to leave loops as they are while it lowers this one, and nothing stays behind for the next.
+TEST(Build, a_beam_search_is_applied_and_right) {
+  const Build built = build_matmul("autoschedule(Adams2019, parallelism=2, beam_size=1)\n");
+  expect_right_product(built);
+  EXPECT_EQ(std::getenv("HL_PERMIT_FAILED_UNROLL"), nullptr);
 }
 
 TEST(Build, an_unknown_autoscheduler_lists_those_that_there_are) {
