@@ -107,10 +107,14 @@ class Graph {
       if (is_output) {
         outputs.push_back(r);
       } else {
+        facts.later.push_back(r);
+        facts.later.insert(facts.later.end(), facts_[r].later.begin(), facts_[r].later.end());
         if (facts_[r].host) outputs.push_back(*facts_[r].host);
         if (!facts_[r].host) in_bounds = true;  // what its reader cannot leave, it cannot leave either
       }
     }
+    std::sort(facts.later.begin(), facts.later.end());
+    facts.later.erase(std::unique(facts.later.begin(), facts.later.end()), facts.later.end());
     const bool one = !outputs.empty() && std::count(outputs.begin(), outputs.end(), outputs[0]) == static_cast<std::ptrdiff_t>(outputs.size());
     if (one && !in_bounds && algorithm_.stages[outputs[0]].updates.empty() && !algorithm_.stages[outputs[0]].loops.empty()) facts.host = outputs[0];
   }

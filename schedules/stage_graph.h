@@ -21,6 +21,7 @@ struct PlacedStage {
   std::size_t stage = 0;
   bool is_pure = true;                 // no updates: it can be inlined
   std::vector<Reader> readers;
+  std::vector<std::size_t> later;      // every stage that reads it, directly or not, outputs left out, in order
   std::optional<std::size_t> host;     // the one output at whose loops it may be computed; nothing: inline or root only
   bool is_pointwise = false;           // all paths to the host read point by point, so its region in a tile is that of the tile
   // By dimension: the loop of the host, by its place, whose tile a region of this stage is at least as wide as; nothing: the width is unknown.
