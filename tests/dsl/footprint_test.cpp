@@ -1,5 +1,6 @@
 #include "dsl/footprint.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -152,12 +153,24 @@ TEST(ClosedForms, of_random_stencils_are_what_counting_gives) {
   }
 }
 
-TEST(ClosedForms, exist_for_every_legal_schedule) {
+// Directives that make stages, or whose loops depend on the call.
+bool has_closed_forms(const Schedule& schedule) {
+  return std::none_of(schedule.directives.begin(), schedule.directives.end(), [](const Directive& directive) {
+    return directive.name == "rfactor" || directive.name == "compute_with" || directive.name == "specialize" || !directive.condition.empty();
+  });
+}
+
+TEST(ClosedForms, exist_for_every_legal_schedule_of_one_shape) {
   std::mt19937_64 random(tests::test_seed(3));
   const Problem product = product_problem(24, 40, 16);
-  for (int i = 0; i < 200; ++i) {
+  for (int counted = 0; counted < 200;) {
     const Schedule schedule = tests::random_legal_schedule(tests::product(), product, random);
     const ClosedForms forms = read_footprint(tests::product(), schedule, product);
+    if (!has_closed_forms(schedule)) {
+      EXPECT_NE(forms.why_not, "") << print(schedule);
+      continue;
+    }
+    ++counted;
     ASSERT_TRUE(forms.tree) << forms.why_not << "\n" << print(schedule);
     EXPECT_GE(*flops(*forms.tree), 2.0 * 24 * 40 * 16) << print(schedule);
     EXPECT_GE(total(*traffic(*forms.tree, {1 << 20, Memory::Owner::chip, 2})), compulsory_bytes(*forms.tree)) << print(schedule);
