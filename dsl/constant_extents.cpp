@@ -86,6 +86,10 @@ class ExtentReader {
     // Each specialization reaches as far as its own loops do, and Halide takes all of them together.
     if (std::any_of(loops.definitions.begin(), loops.definitions.end(), [](const Definition& other) { return !other.condition.empty(); }))
       return Extents(definition.variables.size());
+    // A prefetch stands in the loop's body beside the guard of the last part, and Halide then takes the guard for a bound.
+    const auto is_guarded = [](const LoopRewrite& rewrite) { return rewrite.kind == LoopRewrite::Kind::split && guards(rewrite.tail); };
+    if (!definition.fetches.empty() && std::any_of(definition.rewrites.begin(), definition.rewrites.end(), is_guarded))
+      return Extents(definition.variables.size());
     if (level_.kind == Level::Kind::at && consumer == level_.stage) {
       const int loop = definition.find(level_.loop);
       return spans_within(definition, loop < 0 ? static_cast<int>(definition.order.size()) : definition.place(loop));

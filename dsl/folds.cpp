@@ -49,7 +49,7 @@ void unite(std::optional<Window>& all, const Window& window) {
 
 bool masks(Tail tail) { return tail == Tail::guard_with_if || tail == Tail::predicate; }
 
-// Whether the stage computes no more along a dimension than is read of it.
+// Whether the stage computes no more along a dimension than is read of it, and Halide can see so: not through a fused loop.
 bool computes_what_is_read(const StageLoops& stage, std::size_t dimension) {
   if (stage.is_inlined()) return true;
   if (stage.is_aligned[dimension]) return false;
@@ -58,7 +58,8 @@ bool computes_what_is_read(const StageLoops& stage, std::size_t dimension) {
     if (loop < 0) return false;
     const std::uint64_t root = definition.loop(loop).roots;
     return std::all_of(definition.rewrites.begin(), definition.rewrites.end(), [&](const LoopRewrite& rewrite) {
-      return rewrite.kind != LoopRewrite::Kind::split || (definition.loop(rewrite.old).roots & root) == 0 || masks(rewrite.tail);
+      if ((definition.loop(rewrite.old).roots & root) == 0) return true;
+      return rewrite.kind == LoopRewrite::Kind::split && masks(rewrite.tail);
     });
   });
 }
@@ -148,8 +149,8 @@ std::string refuse_fold(const LoopNest& nest, int stage, std::size_t dimension, 
   const std::string& name = folded.loops()[dimension];
   const Fold& fold = folded.folds[dimension];
   if (!computes_what_is_read(folded, dimension))
-    return fmt::format("{} computes more along '{}' than is read of it, by a tail, an alignment or an update elsewhere, and a ring has no room for that; "
-                       "split '{}' with GuardWithIf or not at all",
+    return fmt::format("{} computes more along '{}' than is read of it, by a tail, a fused loop, an alignment or an update elsewhere, and a ring has no room "
+                       "for that; split '{}' with GuardWithIf or not at all",
                        folded.name, name, name);
   const Windows windows = WindowReader(nest, outermost).of(stage);
   const int root = root_of(definition, outermost.variable);

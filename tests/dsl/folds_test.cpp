@@ -37,8 +37,11 @@ TEST(FoldsTest, rings_hold_what_an_iteration_reads) {
       {"blur_y.compute_at(out, y).store_root().fold_storage(q, 4)", "`blur_y.fold_storage(q, 4)`: 'q' is no dimension of blur_y; its dimensions are x, y"},
       {"out.fold_storage(y, 4)", "`out.fold_storage(y, 4)`: out is an output: the caller lays out its memory"},
       {"blur_y.compute_at(out, y).store_root().split(y, yo, yi, 2).fold_storage(y, 4)",
-       "`blur_y.fold_storage(y, 4)`: blur_y computes more along 'y' than is read of it, by a tail, an alignment or an update elsewhere, and a ring has no room "
-       "for that; split 'y' with GuardWithIf or not at all"},
+       "`blur_y.fold_storage(y, 4)`: blur_y computes more along 'y' than is read of it, by a tail, a fused loop, an alignment or an update elsewhere, and a ring "
+       "has no room for that; split 'y' with GuardWithIf or not at all"},
+      {"blur_y.compute_at(out, y).store_root().fuse(x, y, t).fold_storage(y, 4)",
+       "`blur_y.fold_storage(y, 4)`: blur_y computes more along 'y' than is read of it, by a tail, a fused loop, an alignment or an update elsewhere, and a ring "
+       "has no room for that; split 'y' with GuardWithIf or not at all"},
       {"blur_y.compute_at(out, y).store_root().split(x, xo, xi, 8).fold_storage(y, 4)", "legal"},
   });
 }
