@@ -31,15 +31,15 @@ Knobs declare_knobs(Space& space, const Contraction& product, const Device& devi
   // The register tile is worth up to 1.8x: 1x12 0.74, 2x8 0.98, 4x6 1, 2x16 0.54 (spills).
   k.vectors = space.knob("vectors", at_most({1, 2, 3, 4, 5, 6, 8}, product.extent_n / narrow));
   k.rows = space.knob("rows", at_most(range(1, 16), product.extent_m));
-  // Tiles side by side that share a row tile's share of A while it is in L1. Rows of 4 KiB are a page each, so that A comes without the prefetcher's
-  // help: two tiles bring 3 % at 1024^3 on Sapphire Rapids, eight (a panel of 2 MiB, all of L2) lose 40 %.
+  // Tiles side by side that share a row tile's share of A while it is in L1. Rows of 4 KiB are a page each, which the prefetcher does not cross (the
+  // likely reason, not measured): two tiles bring 3 % at 1024^3 on Sapphire Rapids, eight (a panel of 2 MiB, all of L2) lose 40 %.
   k.panel = space.knob("panel", at_most({1, 2, 3, 4, 6}, product.extent_n / narrow));
   k.chunks = space.knob("chunks", at_most({1, 2, 3, 4, 6, 8, 12, 16, 24, 32}, product.extent_m));
   k.order = space.words("order", product.in_pairs() ? std::vector<std::string>{"nm"} : std::vector<std::string>{"nm", "mn"});
   k.parallel = space.words("parallel", {"n", "m", "both"});
   // Pairs that are not laid side by side once are put together at every use: 0.41 of the speed.
   k.stage_b = space.knob("stage_b", product.in_pairs() ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{0, 1});
-  // Eight steps at once were never faster than four, and take LLVM twice as long.
+  // Four steps at once brought nothing over two at 1024^3; eight were not timed for tiles, and take LLVM twice as long (224 against 97 ms).
   k.unroll_k = space.knob("unroll_k", at_most(few_rows ? std::vector<std::int64_t>{1, 2, 4, 8} : std::vector<std::int64_t>{1, 2, 4}, product.extent_k));
   k.columns = space.knob("columns", few_rows ? at_most({4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256}, std::max<std::int64_t>(1, product.extent_n / narrow))
                                              : std::vector<std::int64_t>{1});

@@ -144,8 +144,8 @@ static void* worker_main(void* unused) {
   return unused;
 }
 
-/* Keeps the workers from the caller's processor, where they would only take turns with it. Left alone, Linux in a virtual machine wakes them just
-   there: a virtual processor that sleeps counts as taken by others. (A product of 1.7 ms then took 3.5 ms, as with one thread, for 20 ms and more.) */
+/* Keeps the workers from the caller's processor, where they would only take turns with it. Left alone, Linux in a virtual machine was seen to wake
+   them just there (probably because a virtual processor that sleeps counts as taken). (A product of 1.7 ms then took 3.5 ms, as with one thread, for 20 ms and more.) */
 static void steer_workers(void) {
   const int cpu = sched_getcpu();
   if (cpu < 0 || cpu == atomic_load_explicit(&pool.avoided, memory_order_relaxed) || pthread_mutex_trylock(&pool.mutex) != 0) return;
