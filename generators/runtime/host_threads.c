@@ -61,6 +61,8 @@ static struct {
   void* application_user;
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
+static _Thread_local bool is_worker; /* of the pool */
+
 static int64_t now_ns(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -130,6 +132,7 @@ static void sleep_until_work(void) {
 }
 
 static void* worker_main(void* unused) {
+  is_worker = true;
   int64_t idle_since = now_ns();
   while (!atomic_load(&pool.stopping)) {
     if (atomic_load(&pool.ready) != 0) {
@@ -147,6 +150,7 @@ static void* worker_main(void* unused) {
 /* Keeps the workers from the caller's processor, where they would only take turns with it. Left alone, Linux in a virtual machine was seen to wake
    them just there (probably because a virtual processor that sleeps counts as taken). (A product of 1.7 ms then took 3.5 ms, as with one thread, for 20 ms and more.) */
 static void steer_workers(void) {
+  if (is_worker) return; /* a loop inside a loop: steered from here, the worker would leave its own processor for the caller's */
   const int cpu = sched_getcpu();
   if (cpu < 0 || cpu == atomic_load_explicit(&pool.avoided, memory_order_relaxed) || pthread_mutex_trylock(&pool.mutex) != 0) return;
   const int64_t now = now_ns();

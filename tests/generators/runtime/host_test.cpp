@@ -157,6 +157,35 @@ TEST(host_threads, workers_keep_off_the_callers_processor) {
   pthread_setaffinity_np(pthread_self(), sizeof all, &all);
 }
 
+// Opens loops of its own, longer apart than workers may be steered again, then looks where it may run.
+int look_around_after_loops_within(void*, int index, std::uint8_t* seen_by_workers) {
+  for (int round = 0; round < 3; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::vector<std::atomic<int>> marks(64);
+    halide_do_par_for(nullptr, mark, 0, 64, closure(marks.data()));
+  }
+  return look_around(nullptr, index, seen_by_workers);
+}
+
+TEST(host_threads, a_workers_own_loops_leave_it_off_the_callers_processor) {
+  cpu_set_t all;
+  ASSERT_EQ(pthread_getaffinity_np(pthread_self(), sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "this machine lends us one processor only";
+  const Pool pool(2);
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &all)) ++cpu;
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET(cpu, &here);
+  ASSERT_EQ(pthread_setaffinity_np(pthread_self(), sizeof here, &here), 0);
+  Seen seen{.caller = std::this_thread::get_id()};
+  for (int tries = 0; tries < 100 && seen.workers == 0; ++tries)
+    EXPECT_EQ(halide_do_par_for(nullptr, look_around_after_loops_within, 0, 4, closure(&seen)), 0);
+  ASSERT_GT(seen.workers, 0);
+  EXPECT_FALSE(CPU_ISSET(cpu, &seen.allowed));
+  pthread_setaffinity_np(pthread_self(), sizeof all, &all);
+}
+
 TEST(host_threads, the_failure_of_a_worker_reaches_the_caller_with_its_text) {
   const Pool pool(4);
   for (int round = 0; round < 50; ++round) {
