@@ -137,6 +137,7 @@ class Builder {
     KILN_CHECK(outcome.object.has_value(), "a build without a rejection has no object");
     requeue_trial(run_.store, pending.trial);
     admit(pending.index, pending.schedule, pending.trial, build, *outcome.object, outcome.build.predicted);
+    admissions_[pending.index].entrant->directives = outcome.build.directives;
   }
 
   // A worker that crashed or ran out of time could not tell the key.
@@ -169,6 +170,8 @@ class Builder {
   std::map<std::int64_t, Pending> pending_;
 };
 
+bool is_opaque(db::Store& store, db::ScheduleId id) { return parse_schedule(schedule(store, id).text).is_opaque(); }
+
 // Equal objects are measured once: later ones of the same batch, and those of earlier batches and runs.
 void drop_equal_objects(Run& run, const WorkItem& item, std::vector<Admission>& admissions) {
   std::map<std::string, db::ScheduleId> seen;
@@ -181,7 +184,9 @@ void drop_equal_objects(Run& run, const WorkItem& item, std::vector<Admission>& 
     } else {
       const Digest binary = build(run.store, entrant.build, item.problem_id).row.binary.value();
       const auto same = find_same_binary(run.store, binary, item.problem_id, run.device_id, run.protocol_id);
-      if (same && same->schedule != entrant.schedule) twin = schedule(run.store, same->schedule).digest.short_hex();
+      // What an opaque schedule did, said in directives, is no twin of it: it is what can be edited, and has to have a time.
+      if (same && same->schedule != entrant.schedule && (entrant.wish.schedule.is_opaque() || !is_opaque(run.store, same->schedule)))
+        twin = schedule(run.store, same->schedule).digest.short_hex();
     }
     if (twin.empty()) continue;
     admission.rejection = Rejection{Reason::same_as_build, {}, {}, "its object has the same bytes as that of schedule " + twin};
@@ -270,10 +275,11 @@ std::optional<Entrant> restore(Run& run, const WorkItem& item, const db::KnownOu
   return entrant;
 }
 
-std::optional<Rejection> check(Run& run, const WorkItem& item, const std::string& subject, const Entrant& entrant) {
+std::optional<Rejection> check(Run& run, const WorkItem& item, const std::string& subject, const Entrant& entrant, double hopeless_ns) {
   start_trial(run.store, entrant.trial);
   CheckOptions options;
   options.call_limit_s = run.limits.call_s;
+  options.hopeless_ns = hopeless_ns;
   options.alignment_bytes = 1;  // raised to an element's size: what passes here asks for no more of an application's pointers
   const CheckOutcome outcome = run.measurer.check(subject, entrant.candidate(), options);
   if (!outcome.rejection || outcome.rejection->reason == Reason::wrong_result || outcome.rejection->reason == Reason::nondeterministic)

@@ -30,6 +30,7 @@ struct Entrant {
   db::BuildId build{};
   ObjectRef object;
   std::optional<generators::Predicted> predicted;
+  std::string directives;                // what an opaque schedule did, when it was built now and can be said
   std::optional<double> ratio;           // time / baseline's, of its latest race
   std::string stage;                     // of that race; empty: not timed yet
 
@@ -60,6 +61,7 @@ std::vector<Admission> build(Run& run, const WorkItem& item, const std::vector<W
 std::optional<Entrant> restore(Run& run, const WorkItem& item, const db::KnownOutcome& known);
 
 // Checks a built entrant against the reference and stores the verdict; its trial stays planned when it passes, and is rejected otherwise.
-std::optional<generators::Rejection> check(Run& run, const WorkItem& item, const std::string& subject, const Entrant& entrant);
+// One whose first call takes longer than `hopeless_ns` is right as far as that shows, and rejected as cut_slow; 0: none is.
+std::optional<generators::Rejection> check(Run& run, const WorkItem& item, const std::string& subject, const Entrant& entrant, double hopeless_ns = 0);
 
 }  // namespace kiln::autotune

@@ -53,11 +53,12 @@ struct CheckOptions {
   int alignment_bytes = 64;      // pointers are multiples of this and of nothing larger; an element's own size for the generic variant
   bool ragged = true;
   double call_limit_s = 60;      // one call
+  double hopeless_ns = 0;        // a right first call that took longer is cut_slow, and not called again; 0: whatever it takes
 };
 
 // The verdict on all outputs; both numbers and the place of the worst.
 struct CheckOutcome {
-  std::optional<generators::Rejection> rejection;  // wrong_result, nondeterministic, run_error, run_timeout, worker_crash
+  std::optional<generators::Rejection> rejection;  // wrong_result, nondeterministic, run_error, run_timeout, worker_crash, cut_slow
   std::string worst_output;
   std::optional<Worst> worst;
   std::int64_t outliers = 0;         // of integers, within what is allowed

@@ -1,5 +1,5 @@
-// What is tried next of one problem, each schedule once: seeds, the search of its space, and suspects in batches of their own. Remembers every
-// schedule that has an outcome, of this run or an earlier one.
+// What is tried next of one problem, each schedule once: seeds, the search of its space, edits of the best schedules, and suspects in batches of their
+// own. Remembers every schedule that has an outcome, of this run or an earlier one.
 #pragma once
 
 #include <map>
@@ -10,8 +10,13 @@
 #include <vector>
 
 #include "autotune/entrant.h"
+#include "autotune/search/edit_search.h"
 
 namespace kiln::autotune {
+
+// What was cut as too slow was timed all the same: roughly its ratio, nothing for any other rejection. A search that starts among slow candidates
+// has to tell the less slow from the others.
+std::optional<double> ratio_when_cut(const generators::Rejection& rejection, double baseline_ns);
 
 class Proposals {
  public:
@@ -19,8 +24,8 @@ class Proposals {
   Proposals(Run& run, WorkItem item);
 
   // The search of the problem's space, told what became of earlier trials: the plugin's own space where its author wrote one, else ours. What a
-  // plugin's space does wrong ends its search, not the run.
-  void open(const SearchPlan& plan);
+  // plugin's space does wrong ends its search, not the run. The baseline's time turns the times of what was cut as too slow into ratios.
+  void open(const SearchPlan& plan, double baseline_ns);
 
   // Dropped when it is known or illegal.
   void add_seed(const Schedule& schedule, const std::string& origin);
@@ -46,8 +51,11 @@ class Proposals {
   std::vector<Wish> suspects_to_retry() const;
   bool deserves_another_try(const db::KnownOutcome& known) const;
   std::unique_ptr<Proposer> make_proposer(const SearchPlan& plan) const;
-  std::vector<PastSuggestion> past_suggestions() const;
+  std::vector<PastSuggestion> past_suggestions(double baseline_ns) const;
   std::optional<Suggestion> suggest();
+  bool may_edit() const;
+  std::size_t edits_of(std::size_t count) const;
+  void learn(const Schedule& schedule, double ratio, bool is_of_space);
   void give_up_search(const std::string& why);
 
   Run& run_;
@@ -58,6 +66,9 @@ class Proposals {
   std::set<Digest> suspects_;            // schedules under which an earlier run died
   std::vector<Wish> postponed_;          // suspects that were proposed again
   std::unique_ptr<Proposer> search_;
+  EditSearch edits_;
+  double best_ratio_ = 1;                // the baseline's, until something is faster
+  bool best_is_of_space_ = false;
   bool resumed_ = false;
   bool exhausted_ = false;
 };

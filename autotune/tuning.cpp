@@ -29,6 +29,10 @@ constexpr double kCalls = 40;
 constexpr double kFloorLasts_s = 600;
 // A baseline call above this share of the budget is timed once, and said so.
 constexpr double kOnceShare = 0.1;
+// A candidate this much slower than the best at its first call is not called again: each call of it costs as much as several good candidates. First calls
+// of short kernels pay for page faults and sleeping workers beside.
+constexpr double kHopeless = 6;
+constexpr double kColdCall_ns = 2e6;
 // No machine adds and multiplies faster: vector lanes x 2 operations x 2 units x 6 GHz a core, well above any processor sold.
 double least_ns(double flops, const Device& device, int threads) {
   const double lanes = device.vector_bytes / 4.0;
@@ -72,7 +76,7 @@ bool Tuning::prepare() {
   reference_ = build_reference(run_, item_);
   if (!find_baseline()) return false;
   measure_floor();
-  proposals_.open(plan());
+  proposals_.open(plan(), baseline_ns_);
   restore_timed();
   return true;
 }
@@ -120,9 +124,15 @@ std::optional<Entrant> Tuning::first_that_runs(const std::vector<Wish>& wishes) 
     }
     start_trial(run_.store, entrant->trial);
     finish_trial(run_.store, entrant->trial);
+    seed_directives(*entrant);
     return entrant;
   }
   return std::nullopt;
+}
+
+// What an author or an autoscheduler did is where a search may go on from, once it is said in directives.
+void Tuning::seed_directives(const Entrant& opaque) {
+  if (!opaque.directives.empty()) proposals_.add_seed(parse_schedule(opaque.directives), opaque.wish.origin);
 }
 
 void Tuning::measure_floor() {
@@ -162,6 +172,12 @@ void Tuning::restore_timed() {
   }
 }
 
+// What a first call, cold as it is, may take beside the best.
+double Tuning::hopeless_ns() const {
+  if (baseline_ns_ <= 0) return 0;
+  return kHopeless * baseline_ns_ * std::min(1.0, ranking().front().ratio.value_or(1)) + kColdCall_ns;
+}
+
 std::vector<Entrant> Tuning::admit(const std::vector<Wish>& wishes) {
   std::vector<Entrant> entrants;
   std::vector<Admission> admissions = build(run_, item_, wishes);
@@ -170,12 +186,13 @@ std::vector<Entrant> Tuning::admit(const std::vector<Wish>& wishes) {
     tell("checking", done++, static_cast<int>(admissions.size()));
     if (run_.stop_request() == StopRequest::leave) break;
     std::optional<Rejection> rejection = admission.rejection;
-    if (admission.entrant && !rejection) rejection = check(run_, item_, prepared_.key, *admission.entrant);
+    if (admission.entrant && !rejection) rejection = check(run_, item_, prepared_.key, *admission.entrant, hopeless_ns());
     if (!rejection && !admission.entrant) continue;  // the run was stopped before its build began
     proposals_.count(digest(admission.wish.schedule), rejection);
     if (rejection) {
-      proposals_.observe(admission.wish, std::nullopt);
+      proposals_.observe(admission.wish, ratio_when_cut(*rejection, baseline_ns_));
     } else {
+      seed_directives(*admission.entrant);
       entrants.push_back(std::move(*admission.entrant));
     }
   }
@@ -240,7 +257,7 @@ std::vector<Tuning::Settled> Tuning::race(const std::vector<Entrant>& entrants, 
 
 // A trial ends: with a time, or with the reason why there is none.
 void Tuning::settle(Entrant entrant, const std::optional<Rejection>& rejection) {
-  proposals_.observe(entrant.wish, rejection ? std::nullopt : entrant.ratio);
+  proposals_.observe(entrant.wish, rejection ? ratio_when_cut(*rejection, baseline_ns_) : entrant.ratio);
   if (rejection) {
     proposals_.reject(*rejection);
     reject_trial(run_.store, entrant.trial, rejection_row(*rejection));

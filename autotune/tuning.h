@@ -45,9 +45,11 @@ class Tuning {
   };
   bool find_baseline();
   std::optional<Entrant> first_that_runs(const std::vector<Wish>& wishes);
+  void seed_directives(const Entrant& opaque);
   void measure_floor();
   SearchPlan plan() const;
   void restore_timed();
+  double hopeless_ns() const;
   std::vector<Entrant> admit(const std::vector<Wish>& wishes);
   std::vector<Settled> race(const std::vector<Entrant>& entrants, RaceOptions options);
   void screen_and_rank(std::vector<Entrant> entrants);

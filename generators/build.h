@@ -24,6 +24,7 @@ struct Build {
   std::optional<Rejection> rejection;
   std::optional<Predicted> predicted;   // absent when lowering failed
   std::optional<Actual> actual;
+  std::string directives;               // of an opaque schedule: what it did, as a schedule that says it; empty where directives cannot
   double lower_ms = 0, compile_ms = 0;
   std::string log;                      // what Halide printed, warnings included
 };

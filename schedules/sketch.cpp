@@ -228,6 +228,9 @@ void add_seeds(Space& space, const Sketch& sketch, const Device& device) {
       const bool is_short = nest.loops.size() == 3 && nest.extents[2] && *nest.extents[2] > 1 && *nest.extents[2] <= 4;
       if (is_short && way != "root") wish[deep.name] = *nest.extents[2];
     }
+    // Sums whose place depends on data have no loop to share out but the reduction itself: in parts, each with a table of its own.
+    for (const auto& [s, knobs] : sketch.knobs)
+      if (knobs.parts && update_loops(sketch.stage(s), sketch.stage(s).updates[0]).empty()) wish[space.knobs()[knobs.parts->index].name] = std::int64_t{4} * device.cores;
     for (const auto& [s, knob] : sketch.fusion->places()) {
       const std::string place = seeded_place(sketch, s, way);
       if (!offered(space, knob, {place}).empty()) wish["place." + sketch.stage(s).name] = place;

@@ -12,7 +12,9 @@
 
 namespace kiln::schedules {
 
+inline constexpr const char* kSketch = "sketch";
+
 // Satisfiable, with at least one seed. The problem's extents decide which values the knobs have.
-Space sketch(const Algorithm& algorithm, const Problem& problem, const Device& device, const std::string& name = "sketch");
+Space sketch(const Algorithm& algorithm, const Problem& problem, const Device& device, const std::string& name = kSketch);
 
 }  // namespace kiln::schedules

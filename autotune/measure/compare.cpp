@@ -51,16 +51,30 @@ double ulp_of(double value, DType type, const FloatRange& range) {
   return std::ldexp(type.epsilon(), exponent);
 }
 
+double bfloat_element(const std::byte* at) { return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(load<std::uint16_t>(at)) << 16)); }
+
+// Calls `use` with a function from a position to a float output's element, its type known while compiling: every element of every candidate is read.
+template <typename Use>
+auto with_floats(const OutputView& output, const Use& use) {
+  const std::byte* bytes = output.bytes;
+  if (output.type.bits == 64) return use([=](std::int64_t i) { return load<double>(bytes + 8 * i); });
+  if (output.type.bits == 32) return use([=](std::int64_t i) { return static_cast<double>(load<float>(bytes + 4 * i)); });
+  if (output.type.kind == TypeClass::brain_float) return use([=](std::int64_t i) { return bfloat_element(bytes + 2 * i); });
+  return use([=](std::int64_t i) { return static_cast<double>(load<_Float16>(bytes + 2 * i)); });
+}
+
 double rms_of(const OutputView& reference, std::int64_t elements) {
-  double sum = 0;
-  std::int64_t finite = 0;
-  for (std::int64_t i = 0; i < elements; ++i) {
-    const double value = element(reference.bytes, reference.type, i);
-    if (!std::isfinite(value)) continue;
-    sum += value * value;
-    ++finite;
-  }
-  return finite > 0 ? std::sqrt(sum / static_cast<double>(finite)) : 0;
+  return with_floats(reference, [&](const auto& value_at) {
+    double sum = 0;
+    std::int64_t finite = 0;
+    for (std::int64_t i = 0; i < elements; ++i) {
+      const double value = value_at(i);
+      if (!std::isfinite(value)) continue;
+      sum += value * value;
+      ++finite;
+    }
+    return finite > 0 ? std::sqrt(sum / static_cast<double>(finite)) : 0.0;
+  });
 }
 
 std::vector<std::int64_t> index_of(std::int64_t position, const std::vector<std::int64_t>& extents) {
@@ -104,15 +118,54 @@ bool equal_integers(const OutputView& a, const OutputView& b, std::int64_t i) {
   return std::memcmp(a.bytes + at, b.bytes + at, size) == 0;
 }
 
+// What a pass over the elements finds.
+struct Findings {
+  std::int64_t outliers = 0, worst_at = -1;
+  double worst = -1;
+  bool hopeless = false;  // a NaN or an infinity out of place: no fraction covers it
+
+  void add(std::int64_t at, double severity) {
+    if (severity > 1) ++outliers;
+    hopeless = hopeless || std::isinf(severity);
+    if (severity <= worst) return;
+    worst = severity;
+    worst_at = at;
+  }
+};
+
+// An error within the relative part of its budget by the worst factor so far is neither an outlier nor the worst: most elements need no more than that.
+Findings compare_floats(const OutputView& candidate, const OutputView& reference, const FloatRule& rule, std::int64_t elements) {
+  return with_floats(candidate, [&](const auto& got_at) {
+    return with_floats(reference, [&](const auto& expected_at) {
+      Findings findings;
+      for (std::int64_t i = 0; i < elements; ++i) {
+        const double got = got_at(i), expected = expected_at(i);
+        const double budget = rule.tolerance.relative * std::max(std::abs(expected), rule.rms);
+        if (std::abs(got - expected) <= std::min(findings.worst, 1.0) * budget) continue;  // never of a NaN
+        findings.add(i, rule.severity(got, expected));
+      }
+      return findings;
+    });
+  });
+}
+
+Findings compare_integers(const OutputView& candidate, const OutputView& reference, std::int64_t elements) {
+  Findings findings;
+  for (std::int64_t i = 0; i < elements; ++i) {
+    double severity = 0;
+    if (!equal_integers(candidate, reference, i))
+      severity = std::max(1.0, std::abs(element(candidate.bytes, candidate.type, i) - element(reference.bytes, reference.type, i))) + 1;
+    findings.add(i, severity);
+  }
+  return findings;
+}
+
 }  // namespace
 
 double element(const std::byte* bytes, DType type, std::int64_t i) {
   const std::byte* at = bytes + static_cast<std::size_t>(i) * static_cast<std::size_t>(type.bytes());
   if (!type.is_float()) return integer_element(at, type);
-  if (type.bits == 64) return load<double>(at);
-  if (type.bits == 32) return static_cast<double>(load<float>(at));
-  if (type.kind == TypeClass::brain_float) return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(load<std::uint16_t>(at)) << 16));
-  return static_cast<double>(load<_Float16>(at));
+  return with_floats(OutputView{at, type, {}}, [](const auto& value_at) { return value_at(0); });
 }
 
 Comparison compare(const OutputView& candidate, const OutputView& reference, const Tolerance& tolerance) {
@@ -125,27 +178,13 @@ Comparison compare(const OutputView& candidate, const OutputView& reference, con
   comparison.allowed_outliers = static_cast<std::int64_t>(tolerance.outlier_fraction * static_cast<double>(comparison.elements));
   const FloatRule rule{candidate.type, tolerance, is_float ? rms_of(reference, comparison.elements) : 0};
 
-  std::int64_t worst_at = -1;
-  double worst = -1;
-  bool hopeless = false;  // a NaN or an infinity out of place: no fraction covers it
-  for (std::int64_t i = 0; i < comparison.elements; ++i) {
-    double severity = 0;
-    if (is_float)
-      severity = rule.severity(element(candidate.bytes, candidate.type, i), element(reference.bytes, reference.type, i));
-    else if (!equal_integers(candidate, reference, i))
-      severity = std::max(1.0, std::abs(element(candidate.bytes, candidate.type, i) - element(reference.bytes, reference.type, i))) + 1;
-    if (severity > 1) ++comparison.outliers;
-    hopeless = hopeless || std::isinf(severity);
-    if (severity > worst) {
-      worst = severity;
-      worst_at = i;
-    }
-  }
-  comparison.passes = !hopeless && comparison.outliers <= comparison.allowed_outliers;
-  if (worst_at < 0) return comparison;
-  const double expected = element(reference.bytes, reference.type, worst_at);
-  comparison.worst = Worst{index_of(worst_at, candidate.extents), element(candidate.bytes, candidate.type, worst_at), expected,
-                           is_float ? rule.allowed(expected) : 0, worst};
+  const Findings findings = is_float ? compare_floats(candidate, reference, rule, comparison.elements) : compare_integers(candidate, reference, comparison.elements);
+  comparison.outliers = findings.outliers;
+  comparison.passes = !findings.hopeless && comparison.outliers <= comparison.allowed_outliers;
+  if (findings.worst_at < 0) return comparison;
+  const double expected = element(reference.bytes, reference.type, findings.worst_at);
+  comparison.worst = Worst{index_of(findings.worst_at, candidate.extents), element(candidate.bytes, candidate.type, findings.worst_at), expected,
+                           is_float ? rule.allowed(expected) : 0, findings.worst};
   return comparison;
 }
 

@@ -98,11 +98,13 @@ Candidate candidate_from_json(const Json& json) {
 }
 
 Json to_json(const CheckOptions& options) {
-  return {{"alignment_bytes", options.alignment_bytes}, {"ragged", options.ragged}, {"call_limit_s", options.call_limit_s}};
+  return {{"alignment_bytes", options.alignment_bytes}, {"ragged", options.ragged}, {"call_limit_s", options.call_limit_s},
+          {"hopeless_ns", options.hopeless_ns}};
 }
 
 CheckOptions check_options_from_json(const Json& json) {
-  return {json.at("alignment_bytes").get<int>(), json.at("ragged").get<bool>(), json.at("call_limit_s").get<double>()};
+  return {json.at("alignment_bytes").get<int>(), json.at("ragged").get<bool>(), json.at("call_limit_s").get<double>(),
+          json.at("hopeless_ns").get<double>()};
 }
 
 Json to_json(const CheckOutcome& outcome) {

@@ -89,6 +89,7 @@ Json to_json(const generators::Build& build) {
           {"rejection", to_json(build.rejection)},
           {"predicted", build.predicted ? Json(generators::to_json(*build.predicted)) : Json(nullptr)},
           {"actual", build.actual ? Json(generators::to_json(*build.actual)) : Json(nullptr)},
+          {"directives", build.directives},
           {"lower_ms", build.lower_ms},
           {"compile_ms", build.compile_ms},
           {"log", build.log}};
@@ -100,6 +101,7 @@ generators::Build build_from_json(const Json& json) {
   build.rejection = rejection_from_json(json.at("rejection"));
   if (const Json& report = json.at("predicted"); !report.is_null()) build.predicted = generators::predicted_from_json(report.get<std::string>());
   if (const Json& report = json.at("actual"); !report.is_null()) build.actual = generators::actual_from_json(report.get<std::string>());
+  json.at("directives").get_to(build.directives);
   json.at("lower_ms").get_to(build.lower_ms);
   json.at("compile_ms").get_to(build.compile_ms);
   json.at("log").get_to(build.log);

@@ -46,14 +46,19 @@ const std::vector<std::string>& loops_of(const Algorithm& algorithm, std::size_t
 class CaseCheck {
  public:
   CaseCheck(const Algorithm& algorithm, const Case& judged, const Loaded& build, const CheckOptions& options, SharedPage& page, CheckOutcome& outcome)
-      : algorithm_(algorithm), judged_(judged), build_(build), page_(page), outcome_(outcome),
+      : algorithm_(algorithm), judged_(judged), build_(build), page_(page), outcome_(outcome), hopeless_ns_(options.hopeless_ns),
         first_(algorithm, judged.inputs, static_cast<std::size_t>(options.alignment_bytes)),
         second_(algorithm, judged.inputs, static_cast<std::size_t>(options.alignment_bytes)) {}
 
   std::optional<Rejection> run(bool may_differ_in_order) {
     if (auto rejection = run_once(first_, kFirstPoison)) return rejection;
+    if (auto rejection = judge(first_)) return rejection;
+    if (hopeless_ns_ > 0 && call_ns_ > hopeless_ns_)
+      return Rejection{Reason::cut_slow, call_ns_, hopeless_ns_,
+                       fmt::format("its first call takes {:.0f} ns; what takes longer than {:.0f} ns is not called again", call_ns_, hopeless_ns_)};
     if (auto rejection = run_once(second_, kSecondPoison)) return rejection;
-    return may_differ_in_order ? std::nullopt : find_difference();
+    // Equal bits need no second judgement.
+    return may_differ_in_order ? judge(second_) : find_difference();
   }
 
   double call_ns() const { return call_ns_; }
@@ -72,7 +77,7 @@ class CaseCheck {
     if (code != 0) return Rejection{Reason::run_error, std::nullopt, std::nullopt, fmt::format("{}: {}", print(judged_.problem), failure_text(code))};
     if (const auto damage = memory.find_damage())
       return Rejection{Reason::wrong_result, std::nullopt, std::nullopt, fmt::format("{}: {}", print(judged_.problem), *damage)};
-    return judge(memory);
+    return std::nullopt;
   }
 
   std::optional<Rejection> judge(const CallMemory& memory) {
@@ -117,6 +122,7 @@ class CaseCheck {
   const Loaded& build_;
   SharedPage& page_;
   CheckOutcome& outcome_;
+  double hopeless_ns_;
   CallMemory first_, second_;
   double call_ns_ = 0;
 };

@@ -11,6 +11,7 @@
 #include "dsl/error.h"
 #include "dsl/footprint_read.h"
 #include "dsl/legality.h"
+#include "dsl/read_schedule.h"
 #include "dsl/rebuild.h"
 #include "generators/host/diagnostics.h"
 #include "generators/host/host.h"
@@ -83,7 +84,7 @@ class Candidate {
     if (!build_.rejection) build_.rejection = compiling();
     if (!build_.rejection) build_.rejection = prune(*build_.actual, device_);
     if (!build_.rejection) build_.artifact = std::move(artifact_);
-    build_.log = diagnostics_.text();
+    build_.log += diagnostics_.text();
     return std::move(build_);
   }
 
@@ -114,6 +115,7 @@ class Candidate {
       const Halide::Target target(target_);
       const OpenUnrolls open_unrolls(schedule_);
       Pipeline pipeline = scheduled(algorithm_, schedule_, problem_, target);
+      if (schedule_.is_opaque()) build_.directives = directives_of(pipeline);
       Lowered lowered = lower(pipeline, symbol_, target, algorithm_, problem_);
       build_.predicted = predict(lowered.program, device_);
       artifact_ = {.bytes = {}, .symbol = argv_form(symbol_), .target = target_, .alignment_bytes = lowered.program.host_alignment_bytes};
@@ -121,6 +123,18 @@ class Candidate {
     });
     build_.lower_ms = milliseconds_since(start);
     return rejection ? rejection : hopeless(diagnostics_);
+  }
+
+  // Nothing where they cannot say it, or say it in a way that is not legal here: the log tells.
+  std::string directives_of(const Pipeline& pipeline) {
+    try {
+      const Schedule said = read_schedule(pipeline.pipeline, algorithm_);
+      require_legal(said, algorithm_, &problem_);
+      return print(said);
+    } catch (const ScheduleError& error) {
+      build_.log = std::string(error.what()) + "\n";
+      return {};
+    }
   }
 
   std::optional<Rejection> compiling() {
