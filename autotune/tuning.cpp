@@ -16,8 +16,10 @@ using generators::Rejection;
 
 // Enough to keep two compile workers busy for about a second between races; races of more entrants make rounds long.
 constexpr std::size_t kBatch = 8;
-// Of a screened batch, this many go on to a race that decides.
+// Of a screened batch, at most this many go on to a race that decides.
 constexpr std::size_t kRanked = 4;
+// Of those, only what the screen shows no more than this behind the incumbent, or the noise floor if that is more: its five samples err by 1 to 2 %.
+constexpr double kScreenSlack = 0.02;
 constexpr std::size_t kFinalists = 5;
 // One race may take this share of the search, so that long kernels meet more than a few batches; what it leaves open, the finals decide.
 constexpr double kRaceShare = 0.08;
@@ -282,7 +284,11 @@ void Tuning::screen_and_rank(std::vector<Entrant> entrants) {
     }
     one.entrant.ratio = one.result.to_baseline.value;
     one.entrant.stage = "screen";
-    passed.push_back(std::move(one.entrant));
+    if (one.result.to_incumbent.value > 1 + std::max(kScreenSlack, floor_)) {
+      settle(std::move(one.entrant), std::nullopt);
+    } else {
+      passed.push_back(std::move(one.entrant));
+    }
   }
   std::sort(passed.begin(), passed.end(), [](const Entrant& a, const Entrant& b) { return a.ratio < b.ratio; });
   while (passed.size() > kRanked) {

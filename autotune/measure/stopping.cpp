@@ -1,6 +1,11 @@
 #include "autotune/measure/stopping.h"
 
 namespace kiln::autotune {
+namespace {
+
+constexpr std::size_t kLeastRounds = 6;  // fewer ratios have no interval to speak of
+
+}  // namespace
 
 void StoppingRule::add(double ratio, int samples, double seconds) {
   if (is_finished()) return;
@@ -13,6 +18,8 @@ void StoppingRule::add(double ratio, int samples, double seconds) {
     else if (ratio_.low > 1 + limits_.margin) verdict_ = Verdict::slower;
     else if (ratio_.width() < limits_.margin / 2) verdict_ = Verdict::tie;
   }
+  if (verdict_ == Verdict::open && limits_.gains_only && ratios_.size() >= kLeastRounds && ratio_.low > 1 - limits_.margin / 2)
+    verdict_ = ratio_.low > 1 ? Verdict::slower : Verdict::tie;
   if (verdict_ == Verdict::open && (samples_ >= limits_.max_samples || seconds_ >= limits_.max_s)) verdict_ = Verdict::exhausted;
 }
 

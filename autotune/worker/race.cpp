@@ -143,7 +143,8 @@ class Race {
     Runner* base = anchor();
     if (base == nullptr) return;
     const CpuProtocol& p = request_.protocol;
-    const StoppingLimits limits{tie_margin(request_.options.floor), least_samples(), std::max(p.max_samples, least_samples()), p.max_s};
+    const StoppingLimits limits{tie_margin(request_.options.floor), least_samples(), std::max(p.max_samples, least_samples()), p.max_s,
+                                request_.options.stage == RaceStage::rank};
     for (const auto& runner : runners_) runner->rule.emplace(limits, request_.options.seed);
     for (int round = 0; !is_over() && !baseline_failed() && has_open(*base); ++round) {
       for (Runner* runner : starters(*base)) {

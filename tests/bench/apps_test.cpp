@@ -2,7 +2,10 @@
 // that no tile divides.
 #include <gtest/gtest.h>
 
+#include "dsl/error.h"
+#include "dsl/legality.h"
 #include "dsl/read_algorithm.h"
+#include "dsl/read_schedule.h"
 #include "generators/host/host.h"
 #include "tests/dsl/halide_runs.h"
 #include "tests/equivalence/trial.h"
@@ -47,6 +50,20 @@ TEST_P(Apps, have_estimates_of_every_extent_and_scalar) {
   for (const Argument& argument : algorithm.arguments) {
     for (const auto& estimate : argument.estimates) EXPECT_TRUE(estimate && estimate->min == 0 && estimate->extent > 0) << argument.name;
     EXPECT_EQ(argument.is_scalar, argument.scalar_estimate.has_value()) << argument.name;
+  }
+}
+
+// What cannot be said is where a search could not go on from the author's schedule: of these ten the one that factors its histogram.
+TEST_P(Apps, have_schedules_that_directives_can_say) {
+  const Algorithm algorithm = read(host::probe_cpu());
+  const Problem problem = resolve(parse_problem_text(GetParam()), algorithm);
+  try {
+    const Schedule said = read_schedule(rebuild_own(algorithm).pipeline, algorithm);
+    EXPECT_NE(algorithm.generator, "hist");
+    const auto illegal = find_illegal(said, algorithm, &problem);
+    EXPECT_FALSE(illegal) << illegal->message;
+  } catch (const ScheduleError& error) {
+    EXPECT_EQ(algorithm.generator, "hist") << error.what();
   }
 }
 
