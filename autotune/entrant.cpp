@@ -151,6 +151,7 @@ class Builder {
     Entrant entrant;
     entrant.wish = admissions_[i].wish;
     entrant.digest = digest(entrant.wish.schedule);
+    entrant.may_differ_in_order = effect_of(entrant.wish.schedule, *item_.algorithm) == NumericsEffect::any_order;
     entrant.schedule = schedule;
     entrant.trial = trial;
     entrant.build = build;
@@ -208,8 +209,7 @@ Candidate Entrant::candidate() const {
   Candidate candidate;
   candidate.id = static_cast<std::int64_t>(trial);
   candidate.object = object;
-  candidate.may_differ_in_order =
-      std::any_of(wish.schedule.directives.begin(), wish.schedule.directives.end(), [](const Directive& d) { return d.name == "atomic"; });
+  candidate.may_differ_in_order = may_differ_in_order;
   return candidate;
 }
 
@@ -257,6 +257,7 @@ std::optional<Entrant> restore(Run& run, const WorkItem& item, const db::KnownOu
   Entrant entrant;
   entrant.wish = {parse_schedule(row.text), row.origin, {}, row.space, false};
   entrant.digest = known.digest;
+  entrant.may_differ_in_order = effect_of(entrant.wish.schedule, *item.algorithm) == NumericsEffect::any_order;
   entrant.schedule = known.schedule;
   entrant.trial = known.trial;
   entrant.build = *known.build;

@@ -25,6 +25,7 @@ struct Wish {
 struct Entrant {
   Wish wish;
   Digest digest;                         // of the schedule
+  bool may_differ_in_order = false;      // its threads add terms as they come: two calls need not give the same bits
   db::ScheduleId schedule{};
   db::TrialId trial{};
   db::BuildId build{};

@@ -63,7 +63,7 @@ struct CheckOutcome {
   std::optional<Worst> worst;
   std::int64_t outliers = 0;         // of integers, within what is allowed
   std::vector<Problem> checked;      // the problem itself and the ragged ones that its bounds allowed
-  double call_ns = 0;                // the second call on the whole problem: a first idea of its time
+  double call_ns = 0;                // the last call on the whole problem: a first idea of its time
 };
 
 struct RaceEntry {

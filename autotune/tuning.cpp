@@ -21,8 +21,8 @@ constexpr std::size_t kRanked = 4;
 // Of those, only what the screen shows no more than this behind the incumbent, or the noise floor if that is more: its five samples err by 1 to 2 %.
 constexpr double kScreenSlack = 0.02;
 constexpr std::size_t kFinalists = 5;
-// One race may take this share of the search, so that long kernels meet more than a few batches; what it leaves open, the finals decide.
-constexpr double kRaceShare = 0.08;
+// One race may take this share of the search, so that long kernels meet more than a few batches; what a ranking leaves open, the finals decide.
+constexpr double kScreenShare = 0.08, kRankShare = 0.03;
 constexpr double kLeastRace_s = 2;
 // What a candidate costs: its build (0.1 to 0.3 s of a core), and calls: to check, to warm and to screen, and its share of a ranking.
 constexpr double kBuild_s = 0.25;
@@ -33,8 +33,8 @@ constexpr double kFloorLasts_s = 600;
 constexpr double kOnceShare = 0.1;
 // A candidate this much slower than the best at its first call is not called again: each call of it costs as much as several good candidates. First calls
 // of short kernels pay for page faults and sleeping workers beside.
-constexpr double kHopeless = 6;
-constexpr double kColdCall_ns = 2e6;
+constexpr double kHopeless = 6, kLongHopeless = 2;
+constexpr double kColdCall_ns = 2e6, kLongCall_ns = 5e7;
 // No machine adds and multiplies faster: vector lanes x 2 operations x 2 units x 6 GHz a core, well above any processor sold.
 double least_ns(double flops, const Device& device, int threads) {
   const double lanes = device.vector_bytes / 4.0;
@@ -177,7 +177,8 @@ void Tuning::restore_timed() {
 // What a first call, cold as it is, may take beside the best.
 double Tuning::hopeless_ns() const {
   if (baseline_ns_ <= 0) return 0;
-  return kHopeless * baseline_ns_ * std::min(1.0, ranking().front().ratio.value_or(1)) + kColdCall_ns;
+  const double best_ns = baseline_ns_ * std::min(1.0, ranking().front().ratio.value_or(1));
+  return (best_ns > kLongCall_ns ? kLongHopeless : kHopeless) * best_ns + kColdCall_ns;
 }
 
 std::vector<Entrant> Tuning::admit(const std::vector<Wish>& wishes) {
@@ -274,7 +275,7 @@ void Tuning::screen_and_rank(std::vector<Entrant> entrants) {
   for (const Entrant& entrant : entrants) start_trial(run_.store, entrant.trial);
   RaceOptions options;
   options.stage = RaceStage::screen;
-  options.limit_s = std::max(kLeastRace_s, run_.budget.search_ends_s() * kRaceShare);
+  options.limit_s = std::max(kLeastRace_s, run_.budget.search_ends_s() * kScreenShare);
   std::vector<Settled> screened = race(entrants, options);
   std::vector<Entrant> passed;
   for (Settled& one : screened) {
@@ -297,6 +298,7 @@ void Tuning::screen_and_rank(std::vector<Entrant> entrants) {
   }
   if (passed.empty()) return;
   options.stage = RaceStage::rank;
+  options.limit_s = std::max(kLeastRace_s, run_.budget.search_ends_s() * kRankShare);
   for (Settled& one : race(passed, options)) {
     if (!one.result.rejection && !one.result.samples.empty()) {
       one.entrant.ratio = one.result.to_baseline.value;

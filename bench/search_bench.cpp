@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "autotune/compile_pool.h"
 #include "autotune/measurer.h"
 #include "autotune/probe.h"
+#include "autotune/proposals.h"
 #include "autotune/reader.h"
 #include "autotune/search/search.h"
 #include "dsl/error.h"
@@ -149,9 +151,15 @@ class Arena {
     options.stage = stage;
     options.limit_s = limit_s;
     options.seed = ++races_;
-    machine_.measurer.race(prepared_.key, entries, options, [&](const autotune::RaceResult& result) {
-      if (!result.rejection && !result.samples.empty()) ratios[result.id] = result.to_baseline.value;
-    });
+    std::vector<autotune::RaceResult> results;
+    machine_.measurer.race(prepared_.key, entries, options, [&](const autotune::RaceResult& result) { results.push_back(result); });
+    const auto baseline = std::find_if(results.begin(), results.end(), [&](const autotune::RaceResult& result) { return result.id == baseline_.id; });
+    for (const autotune::RaceResult& result : results) {
+      const auto ratio = result.rejection        ? autotune::ratio_when_cut(*result.rejection, baseline == results.end() ? 0 : baseline->q1_ns)
+                         : result.samples.empty() ? std::nullopt
+                                                  : std::optional(result.to_baseline.value);
+      if (ratio) ratios[result.id] = *ratio;
+    }
   }
 
   Machine& machine_;

@@ -62,10 +62,15 @@ class Finder {
   }
 
   std::string place_of(const StageLoops& stage) const {
-    if (stage.compute.kind == Level::Kind::root) return "at root";
     if (stage.compute.kind == Level::Kind::inlined) return stage.is_inlined() ? "inline" : "around each read";
-    return fmt::format("at loop '{}' of {}", stage.compute.loop, nest_.stage(stage.compute.stage).name);
+    return place_of(stage.compute);
   }
+
+  std::string place_of(const Level& level) const {
+    return level.kind == Level::Kind::root ? "at root" : fmt::format("at loop '{}' of {}", level.loop, nest_.stage(level.stage).name);
+  }
+
+  static bool is_same(const Level& a, const Level& b) { return a.kind == b.kind && a.stage == b.stage && a.loop == b.loop; }
 
   std::string refuse_places(const Pair& pair) const {
     const StageLoops &child = nest_.stage(pair.child_stage), &parent = nest_.stage(pair.parent_stage);
@@ -73,15 +78,15 @@ class Finder {
       if (stage->compute.kind == Level::Kind::inlined)
         return fmt::format("{} is computed {}, so it has no loops of its own to share; give both the same compute_root() or compute_at(stage, loop)",
                            stage->name, place_of(*stage));
-      if (stage->slides())
-        return fmt::format("{} is stored further out than it is computed, and its sliding loops cannot be shared; store it where it is computed", stage->name);
       for (const Definition& definition : stage->definitions)
         if (!definition.condition.empty())
           return fmt::format("{} is specialized, and shared loops are the same in every call; leave out one of the two", stage->name);
     }
-    const bool together = child.compute.kind == parent.compute.kind && child.compute.stage == parent.compute.stage && child.compute.loop == parent.compute.loop;
-    if (!together)
+    if (!is_same(child.compute, parent.compute))
       return fmt::format("{} is computed {} and {} {}; loops are shared at one place only", child.name, place_of(child), parent.name, place_of(parent));
+    const Level &kept = child.slides() ? child.store : child.compute, &parents = parent.slides() ? parent.store : parent.compute;
+    if (!is_same(kept, parents))
+      return fmt::format("{} is stored {} and {} {}; stages that share loops are stored at one place", child.name, place_of(kept), parent.name, place_of(parents));
     return {};
   }
 

@@ -16,11 +16,13 @@ struct Window {
   double low = 0, high = 0;
   std::string symbols;
   bool is_known = false;
+  bool has_starts = false;  // nothing else moves it, however far it reaches
 };
 using Windows = std::vector<Window>;
 
 void add(Window& window, double coefficient, const Window& part) {
   window.is_known = window.is_known && part.is_known;
+  window.has_starts = window.has_starts && part.has_starts;
   for (const auto& [loop, factor] : part.starts) {
     const auto at = std::lower_bound(window.starts.begin(), window.starts.end(), loop, [](const auto& start, int l) { return start.first < l; });
     if (at != window.starts.end() && at->first == loop) {
@@ -70,7 +72,7 @@ class WindowReader {
       : nest_(nest), host_(outermost), definition_(nest.stage(outermost.stage).definitions[static_cast<std::size_t>(outermost.definition)]) {
     const auto spans = spans_within(definition_, definition_.place(outermost.variable));
     for (std::size_t i = 0; i < definition_.facts->loops.size(); ++i) {
-      Window window{{{static_cast<int>(i), 1.0}}, 0, 0, {}, spans[i].has_value()};
+      Window window{{{static_cast<int>(i), 1.0}}, 0, 0, {}, spans[i].has_value(), true};
       if (spans[i]) window.high = static_cast<double>(*spans[i] - 1);
       own_.push_back(std::move(window));
     }
@@ -78,8 +80,19 @@ class WindowReader {
 
   // By dimension of a stage that is read within the loop.
   Windows of(int stage) const {
+    Windows all;
+    for (const Windows& reads : each_of(stage)) {
+      std::optional<Window> together;
+      for (const Window& read : reads) unite(together, read);
+      all.push_back(together.value_or(Window{}));
+    }
+    return all;
+  }
+
+  // By dimension, the window of each read.
+  std::vector<Windows> each_of(int stage) const {
     const std::size_t rank = nest_.stage(stage).loops().size();
-    std::vector<std::optional<Window>> windows(rank);
+    std::vector<Windows> windows(rank);
     for (int r = 0; r < static_cast<int>(nest_.stages().size()); ++r) {
       const StageLoops& reader = nest_.stage(r);
       for (std::size_t d = 0; d < reader.definitions.size(); ++d) {
@@ -89,13 +102,11 @@ class WindowReader {
           const Windows loops = r == host_.stage && static_cast<int>(d) == host_.definition ? own_ : loops_of(r, definition);
           const Use& use = definition.facts->uses[u];
           for (std::size_t dim = 0; dim < rank; ++dim)
-            for (const IndexForm& form : use.dimensions[dim]) unite(windows[dim], read_at(form, loops));
+            for (const IndexForm& form : use.dimensions[dim]) windows[dim].push_back(read_at(form, loops));
         }
       }
     }
-    Windows all;
-    for (auto& window : windows) all.push_back(window.value_or(Window{}));
-    return all;
+    return windows;
   }
 
  private:
@@ -105,8 +116,8 @@ class WindowReader {
     Windows loops(definition.facts->loops.size());
     for (std::size_t i = 0; i < loops.size(); ++i) {
       const LoopFacts& loop = definition.facts->loops[i];
-      if (!loop.is_reduction || !loop.constant) continue;
-      loops[i] = {{}, 0, static_cast<double>(*loop.constant - 1), reader.name + "." + loop.name, true};
+      if (!loop.is_reduction) continue;
+      loops[i] = {{}, 0, static_cast<double>(loop.constant.value_or(1) - 1), reader.name + "." + loop.name, loop.constant.has_value(), true};
     }
     if (reader.is_output()) return loops;  // it is outside the loop: whatever it reads is read elsewhere too
     const Windows dimensions = of(stage);
@@ -116,7 +127,7 @@ class WindowReader {
   }
 
   static Window read_at(const IndexForm& form, const Windows& loops) {
-    Window window{{}, form.low - form.slack, form.high + form.slack, form.symbols, form.is_known};
+    Window window{{}, form.low - form.slack, form.high + form.slack, form.symbols, form.is_known, form.is_known};
     for (const auto& [loop, coefficient] : form.terms) add(window, coefficient, loops[static_cast<std::size_t>(loop)]);
     return window;
   }
@@ -140,6 +151,24 @@ double step_along(const Window& window, int loop) {
 }
 
 }  // namespace
+
+std::string refuse_slide(const LoopNest& nest, int stage, const EnclosingLoop& loop) {
+  const StageLoops& kept = nest.stage(stage);
+  const StageLoops& host = nest.stage(loop.stage);
+  const Definition& definition = host.definitions[static_cast<std::size_t>(loop.definition)];
+  const int root = root_of(definition, loop.variable);
+  if (root < 0) return {};
+  const std::vector<Windows> reads = WindowReader(nest, loop).each_of(stage);
+  for (std::size_t d = 0; d < reads.size(); ++d) {
+    const auto moves = [&](const Window& read) { return read.has_starts && step_along(read, root) != 0; };
+    const auto stands = [&](const Window& read) { return read.has_starts && step_along(read, root) == 0; };
+    if (std::any_of(reads[d].begin(), reads[d].end(), moves) && std::any_of(reads[d].begin(), reads[d].end(), stands))
+      return fmt::format("in each iteration of loop '{}' of {} one read of '{}' moves along and another takes the same of it every time, so what earlier "
+                         "iterations left is not told from what is missing; store {} where it is computed, or compute_root()",
+                         definition.loop(loop.variable).name, host.name, kept.loops()[d], kept.name);
+  }
+  return {};
+}
 
 std::string refuse_fold(const LoopNest& nest, int stage, std::size_t dimension, const EnclosingLoop& outermost) {
   const StageLoops& folded = nest.stage(stage);

@@ -57,6 +57,7 @@ class Placer {
       case Level::Kind::at:
         if (auto illegal = place_at(loops, stage, sites)) return illegal;
     }
+    if (auto illegal = check_slides(loops, stage, sites)) return illegal;
     return check_folds(loops, stage, sites);
   }
 
@@ -187,6 +188,17 @@ class Placer {
       return fmt::format("{} is {} at root, outside {}; say hoist_storage_root() or nothing", loops.name, words.within, loop);
     return fmt::format("{} is inside the loop '{}' of {} that {} is {} at; it must be outside or the same", loop, inner.loop, stage_at(nest_, inner.stage).name,
                        loops.name, words.within);
+  }
+
+  // Each loop between where a stage is stored and where it is computed goes on from what its iterations before have left.
+  std::optional<Illegal> check_slides(const StageLoops& loops, int stage, const std::vector<LoopPath>& sites) const {
+    if (loops.is_inlined() || !loops.slides()) return std::nullopt;
+    for (const LoopPath& path : sites) {
+      const int computed = place_of(path, loops.compute);
+      for (int i = place_of(path, loops.store) + 1; i <= computed; ++i)
+        if (std::string why = refuse_slide(nest_, stage, path[static_cast<std::size_t>(i)]); !why.empty()) return Illegal{loops.store.directive, std::move(why)};
+    }
+    return std::nullopt;
   }
 
   // The iterations of the outermost loop between storage and computation share a folded dimension.

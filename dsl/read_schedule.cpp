@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "dsl/error.h"
+#include "dsl/loop_nest.h"
 #include "dsl/read_algorithm_names.h"
 
 namespace kiln {
@@ -78,6 +80,9 @@ class Loops {
       if (stem.contains(arg)) add(arg, names.loops.at(arg));
   }
 
+  // The order that rfactor leaves behind is not ours to know.
+  void forget_order() { order_.clear(); }
+
   const std::string& ours(const std::string& loop) const { return names_.at(loop); }
   bool knows(const std::string& loop) const { return names_.contains(loop); }
   const std::map<std::string, std::string>& names() const { return names_; }
@@ -86,7 +91,7 @@ class Loops {
   // A name for a loop that comes of `old`, whose own name is free again.
   std::string name_for(const std::string& loop, const std::string& old, const std::string& suffix) {
     const std::string word = last_word(loop);
-    const std::string wanted = is_made_up(word) ? one_word(old) + suffix : word;
+    const std::string wanted = is_made_up(word) && word != old ? one_word(old) + suffix : word;
     std::string name = wanted;
     for (int n = 2; name != old && taken_.contains(name); ++n) name = fmt::format("{}_{}", wanted, n);
     taken_.insert(name);
@@ -130,27 +135,111 @@ class Loops {
   std::vector<std::string> order_;
 };
 
+// What rfactor did to an update: the loops that it kept with their dimensions of the partial sums, and the split before it that made one of them.
+struct Factoring {
+  int update = 0;
+  std::vector<std::string> kept;  // loop, dimension, loop, dimension, …
+  std::vector<DirectiveArgument> split;
+};
+
 // A function with what directives call it and its loops.
 struct Scheduled {
   Function function;
   std::string reference;
   StageNames names;
   bool is_output = false;
-  std::vector<Loops> loops;  // the pure definition's, then its updates'
+  std::optional<Factoring> factoring;  // of one of its updates
+  bool is_factored = false;            // it holds another's partial sums
+  std::vector<Loops> loops;            // the pure definition's, then its updates'
+};
+
+// Halide calls the partial sums of `c` that; `$1` may follow.
+bool holds_partial_sums_of(const Function& reduced, const Function& function) { return function.name().starts_with(reduced.name() + "_intm"); }
+
+// Whose partial sums a function holds, by a name; nothing when it is a stage of the algorithm.
+std::map<std::string, std::string> find_factored(const std::vector<Function>& functions) {
+  std::map<std::string, std::string> reduced_by;
+  for (const Function& function : functions)
+    for (const Function& reduced : functions)
+      if (&function != &reduced && holds_partial_sums_of(reduced, function)) reduced_by[function.name()] = reduced.name();
+  return reduced_by;
+}
+
+// From an update and its partial sums to the directives that made them of the update as the algorithm has it.
+class FactoringReader {
+ public:
+  FactoringReader(const Update& original, int update, const Function& reduced, const Function& partial, const std::string& stage)
+      : original_(original), reduced_(reduced.update(update).schedule().rvars()), partial_(partial.update(0).schedule().rvars()), stage_(stage) {
+    factoring_.update = update;
+    for (const auto& variable : reduced_) name(variable, kept_);
+    for (const auto& variable : partial_) name(variable, left_);
+    find_split();
+    const std::size_t rank = partial.args().size() - reduced_.size();
+    for (std::size_t i = 0; i < reduced_.size(); ++i) {
+      const std::string& dimension = partial.args()[rank + i];
+      dimensions_[dimension] = is_made_up(dimension) ? "part" + std::to_string(i) : last_word(dimension);
+      factoring_.kept.insert(factoring_.kept.end(), {kept_.at(reduced_[i].var), dimensions_[dimension]});
+    }
+  }
+
+  const Factoring& factoring() const { return factoring_; }
+  const std::map<std::string, std::string>& kept() const { return kept_; }              // names of the reduced update's loops
+  const std::map<std::string, std::string>& left() const { return left_; }              // of the partial sums'
+  const std::map<std::string, std::string>& dimensions() const { return dimensions_; }  // of the dimensions that hold what was kept
+
+ private:
+  // `pixel$y` is the algorithm's own loop, called pixel.y there, or pixel when the domain has one dimension; `rows` came of a split.
+  void name(const Halide::Internal::ReductionVariable& variable, std::map<std::string, std::string>& names) {
+    const std::string suffix = variable.var.substr(variable.var.rfind('$') + 1);
+    for (const kiln::ReductionVariable& own : original_.reduction) {
+      const bool is_own = variable.var.find('$') != std::string::npos && (own.name.ends_with("." + suffix) || original_.reduction.size() == 1);
+      if (!is_own) continue;
+      names[variable.var] = own.name;
+      found_.insert(own.name);
+      return;
+    }
+    names[variable.var] = last_word(variable.var);
+    split_.push_back(&variable);
+  }
+
+  void find_split() {
+    if (split_.empty() && found_.size() == original_.reduction.size()) return;
+    if (split_.size() != 2 || found_.size() + 1 != original_.reduction.size()) cannot_say(stage_, "an rfactor of more than one split loop");
+    const auto gone = std::ranges::find_if(original_.reduction, [&](const auto& own) { return !found_.contains(own.name); });
+    const auto first = as_const_int(split_[0]->extent), second = as_const_int(split_[1]->extent);
+    if (first.has_value() == second.has_value()) cannot_say(stage_, "an rfactor of a split whose inner loop is not told from its outer");
+    const auto *inner = split_[first ? 0 : 1], *outer = split_[first ? 1 : 0];
+    factoring_.split = {gone->name, last_word(outer->var), last_word(inner->var), std::int64_t{first ? *first : *second}, std::string("GuardWithIf")};
+  }
+
+  const Update& original_;
+  const std::vector<Halide::Internal::ReductionVariable>&reduced_, &partial_;
+  std::string stage_;
+  Factoring factoring_;
+  std::map<std::string, std::string> kept_, left_, dimensions_;
+  std::set<std::string> found_;                                       // the algorithm's own loops that are there still
+  std::vector<const Halide::Internal::ReductionVariable*> split_;     // those that came of splits
 };
 
 class Reader {
  public:
   Reader(const Halide::Pipeline& pipeline, const Algorithm& algorithm) {
     std::vector<Function> functions = functions_of(pipeline);
-    const Names names = canonical_names(functions);
+    const std::map<std::string, std::string> factored = find_factored(functions);
+    std::vector<Function> own_functions = functions;
+    std::erase_if(own_functions, [&](const Function& function) { return factored.contains(function.name()); });
+    const Names names = canonical_names(own_functions);
     std::reverse(functions.begin(), functions.end());
     for (const Function& function : functions) {
+      if (const auto reduced = factored.find(function.name()); reduced != factored.end()) {
+        add_partial_sums(function, reduced->second, algorithm);
+        continue;
+      }
       const StageNames& own = names.at(function.name());
-      if (!algorithm.find_stage(own.stage)) cannot_say(own.stage, "rfactor or a clone made it");
+      if (!algorithm.find_stage(own.stage)) cannot_say(own.stage, "it is no stage of the algorithm");
       add_wrappers(function, own, names);
       const std::string reference = wrapped_input(function) != nullptr ? own.stage + "()" : own.stage;
-      scheduled_.push_back({function, reference, own, algorithm.is_output(own.stage), {}});
+      scheduled_.push_back({function, reference, own, algorithm.is_output(own.stage), {}, false, {}});
     }
   }
 
@@ -166,8 +255,51 @@ class Reader {
   }
 
  private:
-  static const Definition& definition(const Scheduled& stage, int update) {
+  static const Halide::Internal::Definition& definition(const Scheduled& stage, int update) {
     return update < 0 ? stage.function.definition() : stage.function.update(update);
+  }
+
+  // The reduced stage comes first: it reads them.
+  void add_partial_sums(const Function& partial, const std::string& reduced_name, const Algorithm& algorithm) {
+    const auto reduced = std::ranges::find_if(scheduled_, [&](const Scheduled& stage) { return stage.function.name() == reduced_name; });
+    KILN_CHECK(reduced != scheduled_.end(), "partial sums that nobody reads");
+    if (reduced->factoring) cannot_say(reduced->reference, "rfactor of two updates");
+    const std::vector<Update>& originals = algorithm.stage(reduced->names.stage).updates;
+    int update = 0;
+    const auto reads_it = [&](int u) {
+      bool found = false;
+      for (const Halide::Expr& value : reduced->function.update(u).values()) found |= calls(value, partial.name());
+      return found;
+    };
+    while (update < static_cast<int>(originals.size()) && !reads_it(update)) ++update;
+    if (update == static_cast<int>(originals.size()) || partial.updates().size() != 1) cannot_say(reduced->reference, "an rfactor of an rfactor");
+    const FactoringReader reader(originals[static_cast<std::size_t>(update)], update, reduced->function, partial, reduced->reference);
+    reduced->factoring = reader.factoring();
+    reduced->names.reductions[static_cast<std::size_t>(update)] = reader.kept();
+    StageNames names{factored_name(reduced->reference, [&](const std::string& name) {
+                       return algorithm.find_stage(name) != nullptr ||
+                              std::ranges::any_of(scheduled_, [&](const Scheduled& stage) { return stage.reference == name; });
+                     }), reduced->names.loops, {reader.left()}};
+    names.loops.insert(reader.dimensions().begin(), reader.dimensions().end());
+    scheduled_.push_back({partial, names.stage, names, false, {}, true, {}});
+  }
+
+  static bool calls(const Halide::Expr& value, const std::string& name) {
+    class Finder : public IRVisitor {
+     public:
+      explicit Finder(const std::string& name) : name_(name) {}
+      bool found = false;
+
+     private:
+      using IRVisitor::visit;
+      void visit(const Call* op) override {
+        IRVisitor::visit(op);
+        found = found || op->name == name_;
+      }
+      const std::string& name_;
+    } finder(name);
+    value.accept(&finder);
+    return finder.found;
   }
 
   void add_wrappers(const Function& wrapped, const StageNames& own, const Names& names) {
@@ -182,7 +314,7 @@ class Reader {
       StageNames loops = own;
       loops.loops.clear();
       for (std::size_t d = 0; d < wrapper.args().size(); ++d) loops.loops[wrapper.args()[d]] = own.loops.at(wrapped.args()[d]);
-      scheduled_.push_back({wrapper, fmt::format("{}.in({})", base, consumer.empty() ? "" : names.at(consumer).stage), loops, false, {}});
+      scheduled_.push_back({wrapper, fmt::format("{}.in({})", base, consumer.empty() ? "" : names.at(consumer).stage), loops, false, {}, false, {}});
     }
   }
 
@@ -251,14 +383,20 @@ class Reader {
   }
 
   void read_loops(Scheduled& stage, int update) {
-    const Definition& own = definition(stage, update);
+    const Halide::Internal::Definition& own = definition(stage, update);
     const StageSchedule& schedule = own.schedule();
     if (!own.specializations().empty()) cannot_say(stage.reference, "specializations");
     if (!schedule.prefetches().empty()) cannot_say(stage.reference, "prefetches");
     if (schedule.allow_race_conditions() || schedule.override_atomic_associativity_test()) cannot_say(stage.reference, "races that its author allowed");
     stage.loops.emplace_back(stage.names, update, stage.function.args(), schedule);
     Loops& loops = stage.loops.back();
+    const bool is_reduced = stage.factoring && stage.factoring->update == update;
+    if (is_reduced) {
+      if (const auto& split = stage.factoring->split; !split.empty()) schedule_.directives.push_back({stage.reference, update, "split", split});
+      Chain(schedule_, stage.reference, update).add("rfactor", stage.factoring->kept);
+    }
     for (const Split& split : schedule.splits()) read_split(stage, update, loops, split);
+    if (is_reduced || (stage.is_factored && update >= 0)) loops.forget_order();
     read_order(stage, update, loops, schedule);
     if (schedule.atomic()) say(stage, update, "atomic");
     for (const Dim& dim : schedule.dims()) read_mark(stage, update, loops, dim);
@@ -288,6 +426,7 @@ class Reader {
       if (loops.knows(dim.var)) order.push_back(loops.ours(dim.var));
     if (order == loops.order()) return;
     loops.reorder(order);
+    if (order.size() < 2) return;
     Chain(schedule_, stage.reference, update).add("reorder", order);
   }
 

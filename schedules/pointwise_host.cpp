@@ -37,12 +37,12 @@ Schedule schedule_of(const Shape& shape, const Stage& output, const Knobs& k, co
     const std::string& y = shape.loops.back();
     const std::string row = new_loop(output, y + "i"), strip = p[k.blocks] > 1 ? new_loop(output, "strip") : task;
     chain.add("split", y, strip, row, p[k.rows], "GuardWithIf");
-    std::vector<DirectiveArgument> order = {along};
+    std::vector<std::string> order = {along};
     order.insert(order.end(), shape.loops.begin() + 1, shape.loops.end() - 1);
     order.push_back(row);
     if (p[k.blocks] > 1) order.push_back(block);
     order.push_back(strip);
-    schedule.directives.push_back({shape.output, -1, "reorder", order});
+    chain.add("reorder", order);
     if (p[k.blocks] > 1) chain.add("fuse", block, strip, task);
     chain.add("parallel", task);
   }

@@ -18,7 +18,7 @@ void StoppingRule::add(double ratio, int samples, double seconds) {
     else if (ratio_.low > 1 + limits_.margin) verdict_ = Verdict::slower;
     else if (ratio_.width() < limits_.margin / 2) verdict_ = Verdict::tie;
   }
-  if (verdict_ == Verdict::open && limits_.gains_only && ratios_.size() >= kLeastRounds && ratio_.low > 1 - limits_.margin / 2)
+  if (verdict_ == Verdict::open && limits_.gains_only && ratios_.size() >= kLeastRounds && ratio_.low > 1 - limits_.margin)
     verdict_ = ratio_.low > 1 ? Verdict::slower : Verdict::tie;
   if (verdict_ == Verdict::open && (samples_ >= limits_.max_samples || seconds_ >= limits_.max_s)) verdict_ = Verdict::exhausted;
 }

@@ -13,7 +13,7 @@ struct StoppingLimits {
   int min_samples = 60;
   int max_samples = 400;
   double max_s = 5;         // of the contender's own running time
-  bool gains_only = false;  // all that is asked is whether it is faster by half a margin: no is enough from a few rounds
+  bool gains_only = false;  // all that is asked is whether it is faster by a margin: no is enough from a few rounds
 };
 
 // Feed it one round after the other. A larger margin stops earlier.
@@ -27,7 +27,7 @@ class StoppingRule {
   void add(double ratio, int samples, double seconds);
 
   // faster: the interval lies below 1 - margin; slower: above 1 + margin; tie: narrower than margin / 2; none of them before min_samples, but where
-  // gains_only asks: slower above 1, a tie above 1 - margin / 2.
+  // gains_only asks: slower above 1, a tie above 1 - margin.
   // exhausted: max_samples or max_s.
   Verdict verdict() const { return verdict_; }
   bool is_finished() const { return verdict_ != Verdict::open; }

@@ -20,6 +20,7 @@ using generators::Reason;
 using generators::Rejection;
 
 constexpr double kHopeless = 4;    // times the screen's cut: no need to be warm to see that
+constexpr double kLongHopeless = 1.2, kLong_ns = 5e7;  // calls that long are nearly as fast cold
 constexpr int kLeastInRound = 3;   // samples of the longest kernels
 constexpr double kFarBehind = 2;   // times the anchor: of such a baseline one sample a round tells the ratio well enough, more would eat the race
 constexpr std::uint64_t kFloorTries = 3;
@@ -84,6 +85,8 @@ class Race {
     return best_q1_ns_ * cut;
   }
 
+  double hopeless_ns() const { return cut_ns() * (cut_ns() > kLong_ns ? kLongHopeless : kHopeless); }
+
   // Warms a contender; a screen also takes its samples and cuts it when it is too slow.
   void prepare(Runner& runner) {
     if (is_over()) return;
@@ -97,9 +100,9 @@ class Race {
       }
     }
     const bool may_be_cut = is_screen() && !runner.entry.is_baseline && !runner.entry.is_incumbent && std::isfinite(best_q1_ns_);
-    runner.warm_ns = runner.kernel.warm(may_be_cut ? kHopeless * cut_ns() : 0);
+    runner.warm_ns = runner.kernel.warm(may_be_cut ? hopeless_ns() : 0);
     if (reject_if_broken(runner)) return;
-    if (may_be_cut && runner.warm_ns > kHopeless * cut_ns()) return cut(runner, runner.warm_ns);
+    if (may_be_cut && runner.warm_ns > hopeless_ns()) return cut(runner, runner.warm_ns);
     if (!is_screen()) return;
     for (int i = 0; i < request_.protocol.screen_samples; ++i) runner.samples.push_back(runner.kernel.sample(0));
     if (reject_if_broken(runner)) return;

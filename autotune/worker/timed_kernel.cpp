@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kTimedAlignment = 64;               // what the default check has proven
 constexpr std::int64_t kRotationLimit = std::int64_t{2} << 30;  // no more memory than this for a cold rotation
 constexpr int kWarmCalls = 3;
+constexpr double kWarmsItself_ns = 1e8;                   // after so long a call one more is enough
 constexpr int kMostCalls = 100'000;                       // a sample of an empty kernel would otherwise never fill
 
 std::int64_t bytes_of(const Inputs& inputs, const Algorithm& algorithm) {
@@ -55,7 +56,7 @@ double TimedKernel::warm(double hopeless_ns) {
   const double first_ns = static_cast<double>(run(1));
   double spent_ns = first_ns, least_ns = std::numeric_limits<double>::infinity();
   const auto is_cold = [&](int calls) {
-    if (spent_ns > protocol_.max_s * 1e9) return calls < 2;  // so long a call warms itself
+    if (first_ns > kWarmsItself_ns) return calls < 2;
     return calls < kWarmCalls || spent_ns < protocol_.warm_ms * 1e6;
   };
   for (int calls = 1; failure_code_ == 0 && is_cold(calls); ++calls) {

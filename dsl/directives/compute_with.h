@@ -2,7 +2,7 @@
 //   compute_with(definition, loop[, align])             for y { for x: f }; for y { for x: g } → for y { for x: f; for x: g }   by g.compute_with(f, y)
 //   Where the two run over different ranges, each runs over its own; `align` moves the ranges together first: AlignStart, AlignEnd, or not at all
 //   (NoAlign and Auto).
-//   legal when:  both stages are computed at the same place, neither inlined, specialized or stored further out; neither needs the other; the shared
+//   legal when:  both stages are computed at the same place and stored at the same, neither inlined or specialized; neither needs the other; the shared
 //                loops have the same names, order, kinds and splits, and are serial or parallel; updates go along in order; nothing is placed at the
 //                shared loops of the definition that goes along.
 //   numerics:    none.

@@ -1,8 +1,8 @@
 // z = silu(g) * u in bf16, each value rounded where it is stored; then, unless told otherwise, z quantised to E4M3 under a fixed scale.
 #include <Halide.h>
 
+#include "dsl/float8_halide.h"
 #include "dsl/registration.h"
-#include "tests/book/e4m3.h"
 
 namespace {
 
@@ -24,7 +24,7 @@ class BookChain : public Halide::Generator<BookChain> {
     const Expr gate = cast<float>(g(n, m));
     t(n, m) = cast(BFloat(16), gate / (1.0f + exp(-gate)));
     z(n, m) = cast(BFloat(16), cast<float>(t(n, m)) * cast<float>(u(n, m)));
-    q(n, m) = kiln::book::to_e4m3(cast<float>(z(n, m)) * 16.0f);
+    q(n, m) = kiln::encode_float8(kiln::kE4M3FN, cast<float>(z(n, m)) * 16.0f);
     out = quantised ? q : z;
   }
 

@@ -1,15 +1,16 @@
 // A row of A scaled so that its largest value is 448 and rounded to E4M3; then multiplied by an E4M3 matrix, or scaled back.
 #include <Halide.h>
 
+#include "dsl/float8_halide.h"
 #include "dsl/registration.h"
-#include "tests/book/e4m3.h"
 
 namespace {
 
 using Halide::Float;
 using Halide::UInt;
-using kiln::book::from_e4m3;
-using kiln::book::to_e4m3;
+using kiln::decode_float8;
+using kiln::encode_float8;
+using kiln::kE4M3FN;
 
 // C(n, m) = sum over k of q(k, m) * W(n, k) / 448, q the quantised rows of A: in units of the row's largest value, which whoever reads C has.
 class BookQuantiseMatMul : public Halide::Generator<BookQuantiseMatMul> {
@@ -24,9 +25,9 @@ class BookQuantiseMatMul : public Halide::Generator<BookQuantiseMatMul> {
     Func row_max("row_max"), q("q"), c("c"), y("y");
     row_max(m) = 0.0f;
     row_max(m) = max(row_max(m), abs(cast<float>(A(j, m))));
-    q(i, m) = to_e4m3(cast<float>(A(i, m)) * (448.0f / row_max(m)));
+    q(i, m) = encode_float8(kE4M3FN, cast<float>(A(i, m)) * (448.0f / row_max(m)));
     c(n, m) = 0.0f;
-    c(n, m) += from_e4m3(q(k, m)) * from_e4m3(W(n, k));
+    c(n, m) += decode_float8(kE4M3FN, q(k, m)) * decode_float8(kE4M3FN, W(n, k));
     y(n, m) = cast(Float(16), c(n, m) / 448.0f);
     C = y;
   }
@@ -50,8 +51,8 @@ class BookQuantiseRow : public Halide::Generator<BookQuantiseRow> {
     Func row_max("row_max"), q("q");
     row_max(m) = 0.0f;
     row_max(m) = max(row_max(m), abs(x(k, m)));
-    q(n, m) = to_e4m3(x(n, m) * (448.0f / row_max(m)));
-    y(n, m) = from_e4m3(q(n, m)) * (row_max(m) / 448.0f);
+    q(n, m) = encode_float8(kE4M3FN, x(n, m) * (448.0f / row_max(m)));
+    y(n, m) = decode_float8(kE4M3FN, q(n, m)) * (row_max(m) / 448.0f);
   }
 
   void schedule() {

@@ -18,6 +18,17 @@ Algorithm matmul() {
   return read_algorithm("matmul", {}, kTarget);
 }
 
+// Halide sees the least and the largest that an iteration reads; with the whole row among it, later iterations were given too little. The check found it.
+TEST(Apply, what_slides_is_not_read_as_a_whole_beside) {
+  generators::shipped_operators();
+  const Algorithm algorithm = read_algorithm("softmax", {}, kTarget);
+  const auto illegal = find_illegal(parse_schedule("y.reorder(m, n)\npeak.compute_root()\ne.compute_at(y, n).store_root()\n"), algorithm, nullptr);
+  ASSERT_TRUE(illegal);
+  EXPECT_EQ(illegal->message,
+            "`e.store_root()`: in each iteration of loop 'n' of y one read of 'n' moves along and another takes the same of it every time, so what earlier "
+            "iterations left is not told from what is missing; store e where it is computed, or compute_root()");
+}
+
 // Halide's names and kinds of one definition's loops, innermost first.
 std::string loops(const Halide::Stage& definition) {
   std::string text;

@@ -43,8 +43,8 @@ TEST(CompanionsTest, shared_loops_are_the_same_in_both) {
       {"A.in().compute_root()\nB.in().compute_root().compute_with(A.in(), d1).specialize(A.dim(0).extent() >= 8)",
        "`B.in().compute_with(A.in(), d1)`: B.in() is specialized, and shared loops are the same in every call; leave out one of the two"},
       {"c.compute_root()\nA.in().compute_at(c, k).store_root()\nB.in().compute_at(c, k).compute_with(A.in(), d0)",
-       "`B.in().compute_with(A.in(), d0)`: A.in() is stored further out than it is computed, and its sliding loops cannot be shared; store it where it is "
-       "computed"},
+       "`B.in().compute_with(A.in(), d0)`: B.in() is stored at loop 'k' of c and A.in() at root; stages that share loops are stored at one place"},
+      {"c.compute_root()\nA.in().compute_at(c, k).store_root()\nB.in().compute_at(c, k).store_root().compute_with(A.in(), d0)", "legal"},
   });
   expect_rows(of_reductions, {
       {"scan.compute_root()\ntotal.compute_root().compute_with(scan, x)",

@@ -1,7 +1,10 @@
 #include "tests/dsl/halide_runs.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "dsl/read_algorithm_expression.h"
 #include "dsl/read_algorithm_names.h"
@@ -46,6 +49,24 @@ Halide::Buffer<> make_input(const Halide::Type& type, int rank, const std::strin
 void set_scalar(Halide::Parameter& input) {
   if (input.type() == Halide::Float(32)) input.set_scalar(0.75f);
   if (input.type() == Halide::Int(32)) input.set_scalar(2);
+}
+
+// Names that nobody gave are Halide's to choose, and Halide orders what is independent by name: one sign for every name, and the lines sorted.
+std::string without_names(const std::string& program) {
+  std::vector<std::string> lines(1);
+  bool in_name = false;
+  for (const char c : program) {
+    const bool is_letter = std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+    const bool goes_on = in_name && (c == '.' || std::isdigit(static_cast<unsigned char>(c)) != 0);
+    if ((is_letter || goes_on) && !in_name) lines.back() += '#';
+    in_name = is_letter || goes_on;
+    if (c == '\n') lines.emplace_back();
+    if (!in_name && c != '\n' && c != ' ') lines.back() += c;
+  }
+  std::sort(lines.begin(), lines.end());
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
 }
 
 }  // namespace
@@ -107,6 +128,13 @@ std::vector<Stage> stages_of(const Pipeline& pipeline) {
     }
   }
   return read_stages(functions, names);
+}
+
+std::string program_of(Pipeline& pipeline) {
+  std::ostringstream text;
+  const Halide::Module module = pipeline.pipeline.compile_to_module(pipeline.arguments, "f", Halide::Target(test_target()));
+  for (const auto& function : module.functions()) text << function.body;
+  return without_names(text.str());
 }
 
 std::string bytes_of(const std::vector<Halide::Buffer<>>& outputs) {

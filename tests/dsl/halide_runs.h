@@ -26,6 +26,9 @@ std::vector<Halide::Buffer<>> run(const Pipeline& pipeline, const Algorithm& alg
 // Reads the stages of a rebuilt pipeline under the names that it was given.
 std::vector<Stage> stages_of(const Pipeline& pipeline);
 
+// What Halide lowers it to, without names and with its lines sorted: programs that differ in names and in the order of what is independent are equal.
+std::string program_of(Pipeline& pipeline);
+
 std::string bytes_of(const std::vector<Halide::Buffer<>>& outputs);
 
 // This test program again, running only `test`, which is disabled otherwise; `setting` reaches it through the environment variable KILN_TEST.

@@ -21,8 +21,8 @@ const std::array<Case, 3>& cases() {
     Problem problem = resolve(parse_problem_text(text), algorithm);
     return Case{std::move(algorithm), std::move(problem)};
   };
-  static const std::array<Case, 3> kCases = {with(product(), "product(m=70, n=96, k=40)"), with(blurs(), "blurs(input.0=130, out.0=120)"),
-                                             with(reductions(), "reductions(in.0=64, in.1=40, out.0=64)")};
+  static const std::array<Case, 3> kCases = {with(product(), "product(m=70, n=96, k=40)"), with(blurs(), "blurs(input.0=130, input.1=40, out.0=120, out.1=40)"),
+                                             with(reductions(), "reductions(w=64, h=40)")};
   return kCases;
 }
 

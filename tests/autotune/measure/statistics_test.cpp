@@ -132,6 +132,21 @@ TEST(StoppingRule, takes_a_small_difference_for_a_tie_on_a_noisy_machine) {
   EXPECT_EQ(fed(ratios, {.margin = 0.04}).verdict(), Verdict::tie);
 }
 
+TEST(StoppingRule, that_asks_for_gains_only_needs_few_rounds_to_see_none) {
+  const auto in_threes = [](const std::vector<double>& ratios, bool gains_only) {
+    StoppingRule rule({.gains_only = gains_only}, 1);
+    for (const double ratio : ratios) rule.add(ratio, 3, 0);
+    return rule.verdict();
+  };
+  const std::vector<double> behind{1.004, 1.003, 1.005, 1.004, 1.003, 1.004}, level{0.998, 0.999, 0.998, 0.997, 0.998, 0.999},
+      ahead{0.985, 0.984, 0.986, 0.985, 0.984, 0.985};
+  EXPECT_EQ(in_threes(behind, true), Verdict::slower);
+  EXPECT_EQ(in_threes(level, true), Verdict::tie);
+  EXPECT_EQ(in_threes(ahead, true), Verdict::open);
+  EXPECT_EQ(in_threes(behind, false), Verdict::open);
+  EXPECT_EQ(in_threes({1.2, 1.2, 1.2, 1.2, 1.2}, true), Verdict::open);
+}
+
 TEST(StoppingRule, is_exhausted_by_samples_or_by_time) {
   std::vector<double> wild;
   for (int i = 0; i < 40; ++i) wild.push_back(i % 2 == 0 ? 0.8 : 1.2);

@@ -191,6 +191,20 @@ TEST_F(Line, checks_at_the_alignment_of_one_element) {
   EXPECT_FALSE(outcome.rejection) << outcome.rejection->text;
 }
 
+// Wrong stays wrong, however slow.
+TEST_F(Line, leaves_a_hopeless_candidate_after_its_first_call) {
+  const std::string key = measurer.prepare(subject()).key;
+  const CheckOutcome slow = measurer.check(key, candidate(1), {.hopeless_ns = 1});
+  ASSERT_TRUE(slow.rejection);
+  EXPECT_EQ(slow.rejection->reason, Reason::cut_slow);
+  EXPECT_EQ(slow.rejection->allowed, 1);
+  EXPECT_GT(slow.rejection->asked.value(), 1);
+  EXPECT_TRUE(slow.checked.empty());
+  const CheckOutcome wrong = measurer.check(key, candidate(3), {.hopeless_ns = 1});
+  ASSERT_TRUE(wrong.rejection);
+  EXPECT_EQ(wrong.rejection->reason, Reason::wrong_result);
+}
+
 std::map<std::int64_t, RaceResult> race(Measurer& measurer, const std::string& key, const std::vector<RaceEntry>& entries, const RaceOptions& options) {
   std::map<std::int64_t, RaceResult> results;
   measurer.race(key, entries, options, [&](const RaceResult& result) { results.emplace(result.id, result); });
