@@ -48,6 +48,7 @@ struct Prospect {
   double best_ns = 0;         // of one call; 0 before anything was measured
   double recent_gain = 1;     // relative gain of the best over the latest batches, 1 before the first
   double batch_s = 1;         // what its latest batch cost
+  double least_s = 0;         // what the smallest batch would
   int batches = 0;
   bool exhausted = false;     // nothing left to propose
 };

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "autotune/records.h"
+#include "autotune/search/predicted_cost.h"
 #include "db/identities.h"
 #include "dsl/error.h"
 #include "dsl/legality.h"
@@ -51,7 +52,13 @@ std::unique_ptr<Proposer> Proposals::make_proposer(const SearchPlan& plan) const
   if (run_.reader != nullptr)
     if (auto own = run_.reader->open_space(*item_.algorithm, item_.problem, plan)) return own;
   std::optional<schedules::Space> space = schedules::space_for(*item_.algorithm, item_.problem, run_.device);
-  return space ? autotune::make_proposer(std::move(*space), plan) : nullptr;
+  if (!space) return nullptr;
+  SearchPlan informed = plan;
+  if (space->name() == schedules::kSketch)
+    informed.cost = [algorithm = item_.algorithm, problem = item_.problem, device = run_.device](const Schedule& schedule) {
+      return predicted_cost(*algorithm, schedule, problem, device);
+    };
+  return autotune::make_proposer(std::move(*space), informed);
 }
 
 void Proposals::open(const SearchPlan& plan, double baseline_ns) {

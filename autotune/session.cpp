@@ -76,7 +76,7 @@ void search(Run& run, std::vector<Tuning>& tunings) {
     for (const Tuning& tuning : tunings) {
       prospects.push_back(tuning.prospect());
       // A batch that would not end in time takes from the finals what they were promised.
-      if (prospects.back().batches > 0 && prospects.back().batch_s > run.search_left_s()) prospects.back().exhausted = true;
+      if (prospects.back().batches > 0 && prospects.back().least_s > run.search_left_s()) prospects.back().exhausted = true;
     }
     const std::optional<std::size_t> next = next_problem(prospects);
     if (!next) return;

@@ -16,6 +16,8 @@ using generators::Rejection;
 
 // Enough to keep two compile workers busy for about a second between races; races of more entrants make rounds long.
 constexpr std::size_t kBatch = 8;
+// Where there is no time left for so many, fewer, down to this: two workers then have one build each.
+constexpr std::size_t kLeastBatch = 2;
 // Of a screened batch, at most this many go on to a race that decides.
 constexpr std::size_t kRanked = 4;
 // Of those, only what the screen shows no more than this behind the incumbent, or the noise floor if that is more: its five samples err by 1 to 2 %.
@@ -311,11 +313,14 @@ void Tuning::screen_and_rank(std::vector<Entrant> entrants) {
 bool Tuning::batch() {
   const auto start = Clock::now();
   if (seconds_since(floor_measured_) > kFloorLasts_s) measure_floor();
-  const std::vector<Wish> wishes = proposals_.next(kBatch);
+  std::size_t size = kBatch;
+  if (!best_after_batch_.empty()) size = std::clamp(static_cast<std::size_t>(std::max(0.0, run_.search_left_s()) / candidate_s_), kLeastBatch, kBatch);
+  const std::vector<Wish> wishes = proposals_.next(size);
   if (wishes.empty()) return false;
   tell("compiling", 0, static_cast<int>(wishes.size()));
   screen_and_rank(admit(wishes));
   latest_batch_s_ = seconds_since(start);
+  candidate_s_ = std::max(1e-3, latest_batch_s_ / static_cast<double>(wishes.size()));
   best_after_batch_.push_back(known_.empty() ? 1.0 : ranking().front().ratio.value_or(1));
   return true;
 }
@@ -365,6 +370,7 @@ Prospect Tuning::prospect() const {
   prospect.best_ns = baseline_ns_ * (known_.empty() ? 1.0 : ranking().front().ratio.value_or(1));
   prospect.recent_gain = expected_gain(best_after_batch_);
   prospect.batch_s = latest_batch_s_;
+  prospect.least_s = candidate_s_ * static_cast<double>(kLeastBatch);
   prospect.batches = static_cast<int>(best_after_batch_.size());
   prospect.exhausted = proposals_.is_exhausted();
   return prospect;

@@ -68,7 +68,7 @@ class Tuning {
   bool contended_ = false;
   std::vector<Entrant> known_;            // verified and timed, the baseline left out
   std::vector<double> best_after_batch_;
-  double latest_batch_s_ = 1;
+  double latest_batch_s_ = 1, candidate_s_ = 1;  // what the latest batch cost, and each of it
   std::uint64_t races_ = 0;
 };
 

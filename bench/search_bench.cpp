@@ -16,6 +16,7 @@
 #include "autotune/probe.h"
 #include "autotune/proposals.h"
 #include "autotune/reader.h"
+#include "autotune/search/predicted_cost.h"
 #include "autotune/search/search.h"
 #include "dsl/error.h"
 #include "dsl/legality.h"
@@ -82,6 +83,9 @@ class Arena {
 
   const Problem& problem() const { return problem_; }
   const schedules::Space& space() const { return *space_; }
+  std::function<std::optional<double>(const Schedule&)> cost() const {
+    return [this](const Schedule& schedule) { return autotune::predicted_cost(*algorithm_, schedule, problem_, machine_.device); };
+  }
 
   // Time over the baseline's, for every schedule that could be built, checked and timed.
   std::vector<Outcome> evaluate(const std::vector<Schedule>& batch) {
@@ -212,7 +216,8 @@ void compare(Machine& machine, const std::string& problem, const Arguments& argu
   std::vector<Schedule> best;
   for (std::uint64_t seed = 1; seed <= arguments.seeds; ++seed) {
     for (const bool is_random : {false, true}) {
-      const autotune::SearchPlan plan{.seed = seed, .expected_trials = arguments.evaluations};
+      autotune::SearchPlan plan{.seed = seed, .expected_trials = arguments.evaluations};
+      plan.cost = arena.cost();
       const auto proposer = is_random ? autotune::make_random_search(arena.space(), plan) : autotune::make_search(arena.space(), plan);
       all.push_back(search(arena, *proposer, arguments.evaluations));
       if (all.back().best) best.push_back(*all.back().best);

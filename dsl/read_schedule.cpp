@@ -11,15 +11,13 @@
 #include "dsl/error.h"
 #include "dsl/loop_nest.h"
 #include "dsl/read_algorithm_names.h"
+#include "dsl/read_schedule_factoring.h"
+#include "dsl/read_schedule_words.h"
 
 namespace kiln {
 namespace {
 
 using namespace Halide::Internal;
-
-[[noreturn]] void cannot_say(const std::string& stage, const std::string& what) {
-  throw ScheduleError(fmt::format("the schedule of {} cannot be said in directives: {}", stage, what));
-}
 
 std::int64_t number(const Halide::Expr& e, const std::string& stage, const std::string& what) {
   const auto value = as_const_int(e);
@@ -52,14 +50,6 @@ std::string print(Halide::LoopAlignStrategy align) {
   return "Auto";
 }
 
-// `x.xo.v12`: the last word is what the author, or Halide in his place, called the loop.
-std::string last_word(const std::string& loop) { return loop.substr(loop.rfind('.') + 1); }
-
-bool is_made_up(const std::string& word) {
-  const bool counts = word.size() >= 2 && word.find_first_not_of("0123456789", 1) == std::string::npos;
-  return counts || word.find('$') != std::string::npos;
-}
-
 // `tap.x` as part of a new loop's name.
 std::string one_word(std::string name) {
   std::ranges::replace_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
@@ -69,7 +59,7 @@ std::string one_word(std::string name) {
 // The loops of one definition while its splits are followed: Halide's names and ours, in Halide's order of that moment.
 class Loops {
  public:
-  Loops(const StageNames& names, int update, const std::vector<std::string>& args, const StageSchedule& schedule) {
+  Loops(const std::string& stage, const StageNames& names, int update, const std::vector<std::string>& args, const StageSchedule& schedule) : stage_(stage) {
     if (update >= 0) {
       for (const auto& variable : schedule.rvars()) add(variable.var, names.reductions.at(static_cast<std::size_t>(update)).at(variable.var));
     }
@@ -83,7 +73,11 @@ class Loops {
   // The order that rfactor leaves behind is not ours to know.
   void forget_order() { order_.clear(); }
 
-  const std::string& ours(const std::string& loop) const { return names_.at(loop); }
+  const std::string& ours(const std::string& loop) const {
+    const auto found = names_.find(loop);
+    if (found == names_.end()) cannot_say(stage_, fmt::format("loop {} comes from nowhere", loop));
+    return found->second;
+  }
   bool knows(const std::string& loop) const { return names_.contains(loop); }
   const std::map<std::string, std::string>& names() const { return names_; }
   const std::vector<std::string>& order() const { return order_; }  // ours, innermost first
@@ -110,7 +104,7 @@ class Loops {
     *place(inner) = fused;
   }
 
-  void alias(const std::string& renamed, const std::string& loop) { names_[renamed] = names_.at(loop); }
+  void alias(const std::string& renamed, const std::string& loop) { names_[renamed] = ours(loop); }
   void move_just_outside(const std::string& outer, const std::string& inner) {
     order_.erase(place(outer));
     order_.insert(place(inner) + 1, outer);
@@ -126,20 +120,14 @@ class Loops {
   }
   std::vector<std::string>::iterator place(const std::string& name) {
     const auto found = std::ranges::find(order_, name);
-    KILN_CHECK(found != order_.end(), "a split of a loop that is not there: " + name);
+    if (found == order_.end()) cannot_say(stage_, fmt::format("loop {} is split where it is no loop", name));
     return found;
   }
 
+  std::string stage_;
   std::map<std::string, std::string> names_;
   std::set<std::string> taken_;
   std::vector<std::string> order_;
-};
-
-// What rfactor did to an update: the loops that it kept with their dimensions of the partial sums, and the split before it that made one of them.
-struct Factoring {
-  int update = 0;
-  std::vector<std::string> kept;  // loop, dimension, loop, dimension, …
-  std::vector<DirectiveArgument> split;
 };
 
 // A function with what directives call it and its loops.
@@ -153,79 +141,11 @@ struct Scheduled {
   std::vector<Loops> loops;            // the pure definition's, then its updates'
 };
 
-// Halide calls the partial sums of `c` that; `$1` may follow.
-bool holds_partial_sums_of(const Function& reduced, const Function& function) { return function.name().starts_with(reduced.name() + "_intm"); }
-
-// Whose partial sums a function holds, by a name; nothing when it is a stage of the algorithm.
-std::map<std::string, std::string> find_factored(const std::vector<Function>& functions) {
-  std::map<std::string, std::string> reduced_by;
-  for (const Function& function : functions)
-    for (const Function& reduced : functions)
-      if (&function != &reduced && holds_partial_sums_of(reduced, function)) reduced_by[function.name()] = reduced.name();
-  return reduced_by;
-}
-
-// From an update and its partial sums to the directives that made them of the update as the algorithm has it.
-class FactoringReader {
- public:
-  FactoringReader(const Update& original, int update, const Function& reduced, const Function& partial, const std::string& stage)
-      : original_(original), reduced_(reduced.update(update).schedule().rvars()), partial_(partial.update(0).schedule().rvars()), stage_(stage) {
-    factoring_.update = update;
-    for (const auto& variable : reduced_) name(variable, kept_);
-    for (const auto& variable : partial_) name(variable, left_);
-    find_split();
-    const std::size_t rank = partial.args().size() - reduced_.size();
-    for (std::size_t i = 0; i < reduced_.size(); ++i) {
-      const std::string& dimension = partial.args()[rank + i];
-      dimensions_[dimension] = is_made_up(dimension) ? "part" + std::to_string(i) : last_word(dimension);
-      factoring_.kept.insert(factoring_.kept.end(), {kept_.at(reduced_[i].var), dimensions_[dimension]});
-    }
-  }
-
-  const Factoring& factoring() const { return factoring_; }
-  const std::map<std::string, std::string>& kept() const { return kept_; }              // names of the reduced update's loops
-  const std::map<std::string, std::string>& left() const { return left_; }              // of the partial sums'
-  const std::map<std::string, std::string>& dimensions() const { return dimensions_; }  // of the dimensions that hold what was kept
-
- private:
-  // `pixel$y` is the algorithm's own loop, called pixel.y there, or pixel when the domain has one dimension; `rows` came of a split.
-  void name(const Halide::Internal::ReductionVariable& variable, std::map<std::string, std::string>& names) {
-    const std::string suffix = variable.var.substr(variable.var.rfind('$') + 1);
-    for (const kiln::ReductionVariable& own : original_.reduction) {
-      const bool is_own = variable.var.find('$') != std::string::npos && (own.name.ends_with("." + suffix) || original_.reduction.size() == 1);
-      if (!is_own) continue;
-      names[variable.var] = own.name;
-      found_.insert(own.name);
-      return;
-    }
-    names[variable.var] = last_word(variable.var);
-    split_.push_back(&variable);
-  }
-
-  void find_split() {
-    if (split_.empty() && found_.size() == original_.reduction.size()) return;
-    if (split_.size() != 2 || found_.size() + 1 != original_.reduction.size()) cannot_say(stage_, "an rfactor of more than one split loop");
-    const auto gone = std::ranges::find_if(original_.reduction, [&](const auto& own) { return !found_.contains(own.name); });
-    const auto first = as_const_int(split_[0]->extent), second = as_const_int(split_[1]->extent);
-    if (first.has_value() == second.has_value()) cannot_say(stage_, "an rfactor of a split whose inner loop is not told from its outer");
-    const auto *inner = split_[first ? 0 : 1], *outer = split_[first ? 1 : 0];
-    factoring_.split = {gone->name, last_word(outer->var), last_word(inner->var), std::int64_t{first ? *first : *second}, std::string("GuardWithIf")};
-  }
-
-  const Update& original_;
-  const std::vector<Halide::Internal::ReductionVariable>&reduced_, &partial_;
-  std::string stage_;
-  Factoring factoring_;
-  std::map<std::string, std::string> kept_, left_, dimensions_;
-  std::set<std::string> found_;                                       // the algorithm's own loops that are there still
-  std::vector<const Halide::Internal::ReductionVariable*> split_;     // those that came of splits
-};
-
 class Reader {
  public:
   Reader(const Halide::Pipeline& pipeline, const Algorithm& algorithm) {
     std::vector<Function> functions = functions_of(pipeline);
-    const std::map<std::string, std::string> factored = find_factored(functions);
+    const std::map<std::string, std::string> factored = find_factored(functions, algorithm);
     std::vector<Function> own_functions = functions;
     std::erase_if(own_functions, [&](const Function& function) { return factored.contains(function.name()); });
     const Names names = canonical_names(own_functions);
@@ -262,44 +182,17 @@ class Reader {
   // The reduced stage comes first: it reads them.
   void add_partial_sums(const Function& partial, const std::string& reduced_name, const Algorithm& algorithm) {
     const auto reduced = std::ranges::find_if(scheduled_, [&](const Scheduled& stage) { return stage.function.name() == reduced_name; });
-    KILN_CHECK(reduced != scheduled_.end(), "partial sums that nobody reads");
+    if (reduced == scheduled_.end()) cannot_say(partial.name(), "it holds partial sums that nobody reads");
     if (reduced->factoring) cannot_say(reduced->reference, "rfactor of two updates");
-    const std::vector<Update>& originals = algorithm.stage(reduced->names.stage).updates;
-    int update = 0;
-    const auto reads_it = [&](int u) {
-      bool found = false;
-      for (const Halide::Expr& value : reduced->function.update(u).values()) found |= calls(value, partial.name());
-      return found;
+    reduced->factoring = read_factoring(algorithm.stage(reduced->names.stage), reduced->function, partial);
+    const Factoring& factoring = *reduced->factoring;
+    reduced->names.reductions[static_cast<std::size_t>(factoring.update)] = factoring.reduced_loops;
+    const auto is_taken = [&](const std::string& name) {
+      return algorithm.find_stage(name) != nullptr || std::ranges::any_of(scheduled_, [&](const Scheduled& stage) { return stage.reference == name; });
     };
-    while (update < static_cast<int>(originals.size()) && !reads_it(update)) ++update;
-    if (update == static_cast<int>(originals.size()) || partial.updates().size() != 1) cannot_say(reduced->reference, "an rfactor of an rfactor");
-    const FactoringReader reader(originals[static_cast<std::size_t>(update)], update, reduced->function, partial, reduced->reference);
-    reduced->factoring = reader.factoring();
-    reduced->names.reductions[static_cast<std::size_t>(update)] = reader.kept();
-    StageNames names{factored_name(reduced->reference, [&](const std::string& name) {
-                       return algorithm.find_stage(name) != nullptr ||
-                              std::ranges::any_of(scheduled_, [&](const Scheduled& stage) { return stage.reference == name; });
-                     }), reduced->names.loops, {reader.left()}};
-    names.loops.insert(reader.dimensions().begin(), reader.dimensions().end());
+    StageNames names{factored_name(reduced->reference, is_taken), reduced->names.loops, {factoring.partial_loops}};
+    names.loops.insert(factoring.dimensions.begin(), factoring.dimensions.end());
     scheduled_.push_back({partial, names.stage, names, false, {}, true, {}});
-  }
-
-  static bool calls(const Halide::Expr& value, const std::string& name) {
-    class Finder : public IRVisitor {
-     public:
-      explicit Finder(const std::string& name) : name_(name) {}
-      bool found = false;
-
-     private:
-      using IRVisitor::visit;
-      void visit(const Call* op) override {
-        IRVisitor::visit(op);
-        found = found || op->name == name_;
-      }
-      const std::string& name_;
-    } finder(name);
-    value.accept(&finder);
-    return finder.found;
   }
 
   void add_wrappers(const Function& wrapped, const StageNames& own, const Names& names) {
@@ -388,7 +281,7 @@ class Reader {
     if (!own.specializations().empty()) cannot_say(stage.reference, "specializations");
     if (!schedule.prefetches().empty()) cannot_say(stage.reference, "prefetches");
     if (schedule.allow_race_conditions() || schedule.override_atomic_associativity_test()) cannot_say(stage.reference, "races that its author allowed");
-    stage.loops.emplace_back(stage.names, update, stage.function.args(), schedule);
+    stage.loops.emplace_back(stage.reference, stage.names, update, stage.function.args(), schedule);
     Loops& loops = stage.loops.back();
     const bool is_reduced = stage.factoring && stage.factoring->update == update;
     if (is_reduced) {

@@ -12,9 +12,10 @@ namespace {
 
 using schedules::Point;
 
-constexpr std::array<std::pair<Phase, std::string_view>, 5> kPhases = {{{Phase::seed, "seed"},
+constexpr std::array<std::pair<Phase, std::string_view>, 6> kPhases = {{{Phase::seed, "seed"},
                                                                         {Phase::exhaustive, "exhaustive"},
                                                                         {Phase::random, "random"},
+                                                                        {Phase::model, "model"},
                                                                         {Phase::local, "local"},
                                                                         {Phase::restart, "restart"}}};
 
@@ -42,10 +43,12 @@ class RandomSearch : public Search {
 // 1 % of the best at 100; a single climber lost to random sampling where minima are many.
 class StagedSearch : public Search {
  public:
-  StagedSearch(schedules::Space space, const SearchPlan& plan) : ledger_(std::move(space), plan.seed) {
+  StagedSearch(schedules::Space space, const SearchPlan& plan) : ledger_(std::move(space), plan.seed), cost_(plan.cost) {
     const auto points = ledger_.space().count();
     exhaustive_ = points && *points <= plan.expected_trials;
-    random_trials_ = static_cast<std::size_t>(plan.random_share * static_cast<double>(plan.expected_trials) + 0.5);
+    const auto share = [&](double of) { return static_cast<std::size_t>(of * static_cast<double>(plan.expected_trials) + 0.5); };
+    random_trials_ = share(plan.random_share);
+    if (cost_) model_trials_ = share(plan.model_share);
   }
 
   std::optional<Proposal> propose() override {
@@ -53,6 +56,7 @@ class StagedSearch : public Search {
     if (const auto seed = ledger_.new_seed()) return ledger_.record(*seed, Phase::seed);
     if (exhaustive_) return fresh(Phase::exhaustive);
     if (ledger_.count(Phase::random) < random_trials_) return fresh(Phase::random);
+    if (ledger_.count(Phase::model) < model_trials_) return cheapest_of_some(Phase::model);
     return local();
   }
 
@@ -74,6 +78,7 @@ class StagedSearch : public Search {
   static constexpr std::size_t kClimbers = 3;
   // Every fourth new start is a fresh draw: enough to leave a region of minima, few enough that most trials stay near what is good.
   static constexpr std::size_t kFreshEvery = 4;
+  static constexpr std::size_t kDraws = 12;  // of which one is built
 
   struct Climber {
     std::size_t centre = 0;      // the entry it stands on, after its first start
@@ -84,6 +89,24 @@ class StagedSearch : public Search {
   std::optional<Proposal> fresh(Phase phase) {
     const auto drawn = ledger_.new_draw();
     return drawn ? std::optional(ledger_.record(*drawn, phase)) : std::nullopt;
+  }
+
+  // Of several draws the one that should cost least. Where the first has no cost it is taken: schedules of a kind that cannot be told are not left out.
+  std::optional<Proposal> cheapest_of_some(Phase phase) {
+    std::optional<Point> cheapest;
+    double least = 0;
+    for (std::size_t draw = 0; draw < (cost_ ? kDraws : 1); ++draw) {
+      auto drawn = ledger_.new_draw();
+      if (!drawn) break;
+      const auto cost = cost_ ? cost_(ledger_.space().schedule(*drawn)) : std::nullopt;
+      const bool is_first = !cheapest;
+      if (is_first || (cost && *cost < least)) {
+        cheapest = std::move(drawn);
+        least = cost.value_or(0);
+      }
+      if (is_first && !cost) break;
+    }
+    return cheapest ? std::optional(ledger_.record(*cheapest, phase)) : std::nullopt;
   }
 
   std::optional<Proposal> local() {
@@ -98,7 +121,7 @@ class StagedSearch : public Search {
         if (auto near = step(climber)) return propose_for(c, *near);
       }
     }
-    return fresh(Phase::restart);
+    return cheapest_of_some(Phase::restart);
   }
 
   std::optional<Point> step(Climber& climber) {
@@ -136,7 +159,8 @@ class StagedSearch : public Search {
 
   Ledger ledger_;
   bool exhaustive_ = false;
-  std::size_t random_trials_ = 0;
+  std::size_t random_trials_ = 0, model_trials_ = 0;
+  std::function<std::optional<double>(const Schedule&)> cost_;
   std::array<Climber, kClimbers> climbers_;
   std::size_t next_climber_ = 0, starts_ = 0;
   std::set<std::size_t> explored_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +15,7 @@ namespace kiln::autotune {
 
 // Why a point was proposed. Points of phase `random` are draws by form (Space::sample_by_form), so their outcomes say what random search would
 // have found.
-enum class Phase : std::uint8_t { seed, exhaustive, random, local, restart };
+enum class Phase : std::uint8_t { seed, exhaustive, random, model, local, restart };
 std::string_view print(Phase phase);
 std::optional<Phase> parse_phase(std::string_view text);
 
@@ -38,6 +39,9 @@ struct SearchPlan {
   // How many trials the budget is expected to allow; decides whether the space is exhausted and how long the random phase is.
   std::uint64_t expected_trials = 100;
   double random_share = 0.2;
+  double model_share = 0.2;  // of the trials, while there is a cost
+  // What a schedule is likely to cost, in any unit, lower is better; nothing where that cannot be told. Without it nothing is drawn by model.
+  std::function<std::optional<double>(const Schedule&)> cost = {};
 };
 
 class Search {
@@ -59,7 +63,7 @@ class Search {
 };
 
 // Seeds first; then the whole space in random order when it has at most expected_trials points; otherwise random_share of the trials at random,
-// then local search: three climbers start from the best points, move to better points a step away (Space::steps), and start anew where none is left.
+// model_share that are each the cheapest of several draws, then local search: three climbers start from the best points, move to better points a step away (Space::steps), and start anew where none is left.
 std::unique_ptr<Search> make_search(schedules::Space space, const SearchPlan& plan);
 
 // Seeds, then draws only: the yardstick.

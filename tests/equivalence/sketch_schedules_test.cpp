@@ -1,11 +1,14 @@
-// Whatever the sketch proposes computes the same: draws of pipelines that nobody wrote a space for, on extents that tiles do not divide.
+// Whatever the sketch proposes computes the same, and so does what edits make of it: draws of pipelines that nobody wrote a space for, and walks from
+// their first seeds, on extents that tiles do not divide.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <map>
 
+#include "dsl/legality.h"
 #include "dsl/read_algorithm.h"
 #include "generators/host/host.h"
+#include "schedules/edits.h"
 #include "schedules/sketch.h"
 #include "tests/equivalence/trial.h"
 
@@ -15,7 +18,7 @@ namespace {
 namespace host = generators::host;
 
 constexpr std::uint64_t kSeed = 20261130;
-constexpr int kDraws = 12;  // of each problem
+constexpr std::size_t kDraws = 12, kEdits = 5;  // of each problem
 
 const std::vector<std::string>& problems() {
   static const std::vector<std::string> kProblems = {
@@ -32,6 +35,22 @@ const std::vector<std::string>& problems() {
   return kProblems;
 }
 
+// One legal edit after the other, each of the schedule before.
+std::vector<Schedule> walk(Schedule from, const Algorithm& algorithm, const Problem& problem, const Device& device, schedules::Random& random) {
+  const schedules::Editor editor(algorithm, problem, device);
+  const Legality legality(algorithm, &problem);
+  std::vector<Schedule> walked;
+  for (std::size_t looks = 0; walked.size() < kEdits && looks < 100 * kEdits; ++looks) {
+    const std::vector<schedules::Edit> edits = editor.edits(from);
+    if (edits.empty()) break;
+    const Schedule& next = edits[random.below(edits.size())].schedule;
+    if (legality.find_illegal(next)) continue;
+    from = next;
+    walked.push_back(from);
+  }
+  return walked;
+}
+
 class SketchSchedules : public testing::TestWithParam<std::string> {};
 
 TEST_P(SketchSchedules, compile_and_equal_the_reference) {
@@ -42,14 +61,16 @@ TEST_P(SketchSchedules, compile_and_equal_the_reference) {
   const host::Loaded reference(host::build_reference(algorithm, device));
   const Subject subject(algorithm, GetParam(), reference, kSeed);
   const schedules::Space space = schedules::sketch(algorithm, subject.problem(), device);
-  std::vector<schedules::Point> points;
-  for (const schedules::Seed& seed : space.seeds()) points.push_back(seed.point);
+  std::vector<Schedule> all;
+  for (const schedules::Seed& seed : space.seeds()) all.push_back(space.schedule(seed.point));
   schedules::Random random(kSeed);
-  for (int i = 0; i < kDraws; ++i) points.push_back(space.sample_by_form(random));
+  for (std::size_t i = 0; i < kDraws; ++i) all.push_back(space.schedule(space.sample_by_form(random)));
+  const std::vector<Schedule> edited = walk(all.front(), algorithm, subject.problem(), device, random);
+  EXPECT_EQ(edited.size(), kEdits);
+  all.insert(all.end(), edited.begin(), edited.end());
   std::map<Outcome::Kind, int> tally;
-  for (const schedules::Point& point : points) {
-    const Schedule schedule = space.schedule(point);
-    std::printf("%s\n%s", schedules::print(point).c_str(), print(schedule).c_str());
+  for (const Schedule& schedule : all) {
+    std::printf("%s", print(schedule).c_str());
     std::fflush(stdout);  // before the build: whatever ends the program, its schedule is known
     const Outcome outcome = try_schedule(subject, algorithm, schedule, device);
     ++tally[outcome.kind];
@@ -57,7 +78,7 @@ TEST_P(SketchSchedules, compile_and_equal_the_reference) {
     EXPECT_NE(outcome.kind, Outcome::Kind::wrong) << outcome.text << "\n" << print(schedule);
     EXPECT_NE(outcome.kind, Outcome::Kind::refused) << outcome.text << "\n" << print(schedule);
   }
-  EXPECT_GT(tally[Outcome::Kind::equal] * 10, static_cast<int>(points.size()) * 9) << "most must run on this problem";
+  EXPECT_GT(tally[Outcome::Kind::equal] * 10, static_cast<int>(all.size()) * 9) << "most must run on this problem";
 }
 
 INSTANTIATE_TEST_SUITE_P(Generators, SketchSchedules, testing::ValuesIn(problems()),

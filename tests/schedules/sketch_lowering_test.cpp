@@ -1,4 +1,4 @@
-// What the sketch proposes, Halide lowers: a fixed draw of points of every pipeline, lowered and not compiled.
+// What the sketch and edits propose, Halide lowers: a fixed draw of points of every pipeline and a walk from its first seed, lowered and not compiled.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -10,6 +10,7 @@
 #include "generators/host/diagnostics.h"
 #include "generators/host/lowered.h"
 #include "schedules/devices.h"
+#include "schedules/edits.h"
 #include "schedules/sketch.h"
 #include "tests/schedules/sketch_subjects.h"
 
@@ -64,6 +65,39 @@ TEST(SketchLowering, at_most_one_point_in_a_hundred_is_illegal_or_refused_by_hal
     std::fflush(stdout);
     refused += here;
   }
+  EXPECT_LE(refused * 100, tried);
+}
+
+// Walks from the first seed, one legal edit after the other. What Halide refuses here, legality should have.
+TEST(EditLowering, at_most_one_legal_edit_in_a_hundred_is_refused_by_halide) {
+  int tried = 0, refused = 0;
+  for (const std::string& text : lowered_problems()) {
+    const SketchSubject subject = read_subject(text);
+    const Device device = device_named("x86-64-v3");
+    const Space space = sketch(subject.algorithm, subject.problem, device);
+    const Editor editor(subject.algorithm, subject.problem, device);
+    const Legality legality(subject.algorithm, &subject.problem);
+    Schedule schedule = space.schedule(space.seeds().front().point);
+    Random random(43);
+    int steps = 0;
+    for (int look = 0; steps < draws() && look < 40 * draws(); ++look) {
+      const std::vector<Edit> edits = editor.edits(schedule);
+      ASSERT_FALSE(edits.empty()) << print(schedule);
+      const Schedule& next = edits[random.below(edits.size())].schedule;
+      if (legality.find_illegal(next)) continue;
+      ++steps;
+      ++tried;
+      const std::string fault = fault_of(subject, legality, next);
+      if (fault.empty()) {
+        schedule = next;
+        continue;
+      }
+      ++refused;
+      std::printf("%s: %s\n%s\n", text.c_str(), fault.c_str(), print(next).c_str());
+    }
+    EXPECT_EQ(steps, draws()) << text << ": hardly an edit of this is legal\n" << print(schedule);
+  }
+  std::printf("%d of %d edits refused\n", refused, tried);
   EXPECT_LE(refused * 100, tried);
 }
 

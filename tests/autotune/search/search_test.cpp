@@ -65,6 +65,30 @@ TEST(Search, proposes_seeds_first_then_a_fifth_at_random_then_walks) {
   EXPECT_GT(local, 70u);
 }
 
+// A model that is right about y and knows nothing else.
+TEST(Search, draws_by_model_are_the_cheapest_of_several) {
+  Space space = hills();
+  space.schedule_as([](const Point& point) {
+    Schedule schedule;
+    Chain(schedule, "f").add("split", "x", "xo", "xi", std::get<std::int64_t>(point.value(1)) + 1);
+    return schedule;
+  });
+  const auto cost_of = [](const Schedule& schedule) { return std::optional(static_cast<double>(std::get<std::int64_t>(schedule.directives[0].arguments[3]))); };
+  const auto mean_y = [](const std::vector<Proposal>& proposals, Phase phase) {
+    double sum = 0, count = 0;
+    for (const Proposal& proposal : proposals)
+      if (proposal.phase == phase) sum += static_cast<double>(std::get<std::int64_t>(proposal.point.value(1))), ++count;
+    EXPECT_EQ(count, 20) << print(phase);
+    return sum / count;
+  };
+  const auto informed = make_search(space, {.seed = 1, .expected_trials = 100, .cost = cost_of});
+  const std::vector<Proposal> proposals = run(*informed, 60);
+  EXPECT_LT(mean_y(proposals, Phase::model), mean_y(proposals, Phase::random) / 2);
+
+  const auto silent = make_search(space, {.seed = 1, .expected_trials = 100, .cost = [](const Schedule&) { return std::optional<double>(); }});
+  EXPECT_GT(mean_y(run(*silent, 60), Phase::model), 3) << "what has no cost is drawn as random is";
+}
+
 TEST(Search, a_local_proposal_is_one_step_away_from_something_that_succeeded) {
   const Space space = hills();
   const auto search = make_search(space, {.seed = 2, .expected_trials = 100});
@@ -188,7 +212,7 @@ TEST(Search, an_unsatisfiable_space_has_nothing_to_propose) {
 }
 
 TEST(Search, phases_print_and_parse_back) {
-  for (const Phase phase : {Phase::seed, Phase::exhaustive, Phase::random, Phase::local, Phase::restart}) {
+  for (const Phase phase : {Phase::seed, Phase::exhaustive, Phase::random, Phase::model, Phase::local, Phase::restart}) {
     EXPECT_EQ(parse_phase(print(phase)), phase);
   }
   EXPECT_EQ(parse_phase("annealing"), std::nullopt);
