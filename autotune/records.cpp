@@ -38,7 +38,8 @@ std::string effect_word(NumericsEffect effect) {
       return "reorders";
     case NumericsEffect::partial_sums:
       return "partial_sums";
-    case NumericsEffect::any_order:  // no word of its own in the store: what the bits are is as little known as an opaque schedule's
+    case NumericsEffect::any_order:
+      return "any_order";
     case NumericsEffect::unknown:
       return "unknown";
   }

@@ -72,7 +72,7 @@ struct ScheduleRow {
   std::string text;             // print(Schedule); empty: the unscheduled algorithm
   std::string origin;           // own · autoscheduler · default · hand · seed · search · neighbour: who proposed it first
   std::string numerics_class = "none";  // the strongest effect: none · reorders · partial_sums · contracts ·
-                                        // approximates · unknown (opaque schedules)
+                                        // approximates · any_order · unknown (opaque schedules)
   std::string space;            // name of the space it came from; empty: none
   int space_version = 0;
   std::string point;            // JSON object knob -> value; empty: none

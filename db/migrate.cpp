@@ -39,7 +39,18 @@ void keep_copy(Connection& connection, int version) {
 
 }  // namespace
 
-std::span<const Migration> migrations() { return {}; }
+std::span<const Migration> migrations() {
+  static constexpr Migration kSteps[] = {
+      // A schedule whose threads add terms as they come has a word of its own. What a CHECK allows changes no row: the table keeps its pages, and a table
+      // that comes and goes tells other connections to read the schema again.
+      {1,
+       "PRAGMA writable_schema = ON;"
+       "UPDATE sqlite_schema SET sql = replace(sql, '''approximates'',', '''approximates'', ''any_order'',') WHERE name = 'schedule';"
+       "PRAGMA writable_schema = RESET;"
+       "CREATE TABLE changed (x); DROP TABLE changed;"},
+  };
+  return kSteps;
+}
 
 int schema_version(Connection& connection) {
   Statement row = connection.query("PRAGMA user_version");

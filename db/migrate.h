@@ -14,7 +14,7 @@ struct Migration {
   const char* sql = nullptr;
 };
 
-// Every released step, ascending and without gaps. Version 1 is the first, so there is none yet.
+// Every released step, ascending and without gaps, from version 1 on.
 std::span<const Migration> migrations();
 
 const char* schema_sql();  // db/schema.sql as it was when the program was built

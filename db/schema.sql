@@ -1,8 +1,8 @@
--- The store of Kiln, version 1. STRICT throughout; keys are digests, never indices or names; failures are rows like successes;
+-- The store of Kiln, version 2. STRICT throughout; keys are digests, never indices or names; failures are rows like successes;
 -- "best" is a query (db/verdict), never a column. Tables WITHOUT ROWID begin with their key's columns, in its order: SQLite 3.40's
 -- integrity_check reports NULLs that are not there otherwise. Times are RFC 3339 UTC with milliseconds, so that text order is time order.
 PRAGMA application_id = 0x4b494c4e;  -- "KILN"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- Bytes whose content's SHA-256 is their name: finalists' objects, algorithms as JSON. An export needs nothing beside this file.
 CREATE TABLE artifact (
@@ -76,7 +76,7 @@ CREATE TABLE schedule (
   text TEXT NOT NULL,
   origin TEXT NOT NULL CHECK (origin IN ('own', 'autoscheduler', 'unscheduled', 'hand', 'seed', 'exhaustive', 'random', 'local', 'model',
                                          'neighbour', 'proposer')),
-  numerics_class TEXT NOT NULL CHECK (numerics_class IN ('none', 'reorders', 'partial_sums', 'contracts', 'approximates',
+  numerics_class TEXT NOT NULL CHECK (numerics_class IN ('none', 'reorders', 'partial_sums', 'contracts', 'approximates', 'any_order',
                                                                'unknown')),
   space TEXT,
   space_version INTEGER,

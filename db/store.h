@@ -12,7 +12,7 @@
 namespace kiln::db {
 
 inline constexpr std::int64_t kApplicationId = 0x4b494c4e;  // "KILN"
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 struct OpenOptions {
   Access access = Access::read_write_create;

@@ -112,7 +112,7 @@ std::string print(Standing standing) {
 }
 
 int numerics_rank(const std::string& numerics_class) {
-  constexpr std::array<std::string_view, 5> kClasses{"none", "reorders", "partial_sums", "contracts", "approximates"};
+  constexpr std::array<std::string_view, 6> kClasses{"none", "reorders", "partial_sums", "contracts", "approximates", "any_order"};
   return static_cast<int>(std::find(kClasses.begin(), kClasses.end(), numerics_class) - kClasses.begin());
 }
 

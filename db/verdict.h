@@ -72,7 +72,7 @@ Verdict decide(const std::vector<Contender>& contenders, const VerdictRules& rul
 // between races implies, on a log scale.
 Interval95 combine(const std::vector<RaceRatio>& races);
 
-// none 0 · reorders 1 · partial_sums 2 · contracts 3 · approximates 4; anything else, `unknown` among it, ranks last.
+// none 0 · reorders 1 · partial_sums 2 · contracts 3 · approximates 4 · any_order 5; anything else, `unknown` among it, ranks last.
 int numerics_rank(const std::string& numerics_class);
 
 }  // namespace kiln::db

@@ -14,9 +14,9 @@
 namespace kiln::db {
 namespace {
 
-constexpr Migration kToTwo{1, "ALTER TABLE protocol ADD COLUMN note TEXT NOT NULL DEFAULT '';"};
-constexpr Migration kToThree{2, "UPDATE protocol SET note = 'migrated';"};
-constexpr Migration kBroken{2, "UPDATE protocol SET note = NULL;"};
+constexpr Migration kToThree{2, "ALTER TABLE protocol ADD COLUMN note TEXT NOT NULL DEFAULT '';"};
+constexpr Migration kToFour{3, "UPDATE protocol SET note = 'migrated';"};
+constexpr Migration kBroken{3, "UPDATE protocol SET note = NULL;"};
 
 int version_of(const std::string& path) {
   Connection connection(path, Access::read_only);
@@ -50,6 +50,17 @@ TEST(Fixture, of_version_1_opens_with_everything_in_it) {
   EXPECT_EQ(get_artifact(store, content_digest("object of fast")), "object of fast");
 }
 
+TEST(Fixture, of_version_1_becomes_what_new_stores_are) {
+  const TemporaryFolder folder;
+  load_fixture("version_1.sql", folder.file("old.db"));
+  { Store(folder.file("old.db")); }
+  Connection old(folder.file("old.db"), Access::read_write);
+  Store fresh(folder.file("new.db"));
+  EXPECT_EQ(schema_of(old), schema_of(fresh.connection()));
+  EXPECT_EQ(schema_version(old), kSchemaVersion);
+  old.script("UPDATE schedule SET numerics_class = 'any_order';");
+}
+
 TEST(Fixture, of_the_latest_version_has_the_schema_that_new_stores_get) {
   const TemporaryFolder folder;
   load_fixture("version_" + std::to_string(kSchemaVersion) + ".sql", folder.file("old.db"));
@@ -63,15 +74,15 @@ TEST(Migrate, takes_each_step_once_and_leaves_a_copy) {
   const std::string path = folder.file("kiln.db");
   { SampleStore sample(path); }
   Connection connection(path, Access::read_write);
-  const Migration steps[] = {kToTwo, kToThree};
-  migrate(connection, steps, 3);
-  EXPECT_EQ(schema_version(connection), 3);
-  EXPECT_EQ(version_of(path + ".v1"), 1);
+  const Migration steps[] = {kToThree, kToFour};
+  migrate(connection, steps, 4);
+  EXPECT_EQ(schema_version(connection), 4);
+  EXPECT_EQ(version_of(path + ".v2"), 2);
   Statement row = connection.query("SELECT note FROM protocol");
   ASSERT_TRUE(row.step());
   EXPECT_EQ(row.text(0), "migrated");
-  migrate(connection, steps, 3);
-  EXPECT_FALSE(std::filesystem::exists(path + ".v3"));
+  migrate(connection, steps, 4);
+  EXPECT_FALSE(std::filesystem::exists(path + ".v4"));
 }
 
 TEST(Migrate, changes_nothing_when_a_step_fails_and_never_overwrites_a_copy) {
@@ -79,12 +90,12 @@ TEST(Migrate, changes_nothing_when_a_step_fails_and_never_overwrites_a_copy) {
   const std::string path = folder.file("kiln.db");
   { SampleStore sample(path); }
   Connection connection(path, Access::read_write);
-  const Migration steps[] = {kToTwo, kBroken};
-  EXPECT_EQ(message_of<DataError>([&] { migrate(connection, steps, 3); }),
-            "cannot migrate from version 1 to 3 " + path + ": NOT NULL constraint failed: protocol.note (code 1299); it contradicts what is stored; nothing was changed");
-  EXPECT_EQ(schema_version(connection), 1);
-  EXPECT_NE(message_of<DataError>([&] { migrate(connection, steps, 3); }), "");
-  EXPECT_TRUE(std::filesystem::exists(path + ".v1.2"));
+  const Migration steps[] = {kToThree, kBroken};
+  EXPECT_EQ(message_of<DataError>([&] { migrate(connection, steps, 4); }),
+            "cannot migrate from version 2 to 4 " + path + ": NOT NULL constraint failed: protocol.note (code 1299); it contradicts what is stored; nothing was changed");
+  EXPECT_EQ(schema_version(connection), 2);
+  EXPECT_NE(message_of<DataError>([&] { migrate(connection, steps, 4); }), "");
+  EXPECT_TRUE(std::filesystem::exists(path + ".v2.2"));
 }
 
 TEST(Migrate, names_both_versions_when_it_cannot) {
@@ -92,11 +103,11 @@ TEST(Migrate, names_both_versions_when_it_cannot) {
   const std::string path = folder.file("kiln.db");
   { SampleStore sample(path); }
   Connection connection(path, Access::read_write);
-  const Migration steps[] = {kToThree};
-  EXPECT_EQ(message_of<DataError>([&] { migrate(connection, steps, 3); }),
-            path + " has schema version 1, which this program cannot migrate; versions from 1 to 3 are known");
+  const Migration steps[] = {kToFour};
+  EXPECT_EQ(message_of<DataError>([&] { migrate(connection, steps, 4); }),
+            path + " has schema version 2, which this program cannot migrate; versions from 1 to 4 are known");
   EXPECT_EQ(message_of<DataError>([&] { migrate(connection, {}, 0); }),
-            path + " has schema version 1, this program knows versions up to 0; use the newer program, or name another file with --db");
+            path + " has schema version 2, this program knows versions up to 0; use the newer program, or name another file with --db");
 }
 
 }  // namespace

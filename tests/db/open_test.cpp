@@ -73,8 +73,8 @@ TEST(Open, refuses_another_programs_file_and_a_newer_schema) {
             foreign + " is a SQLite file of another program (application id 0x00000007, a Kiln store has 0x4b494c4e); name another file with --db");
   { Store(newer).connection().script("PRAGMA user_version = 9"); }
   EXPECT_EQ(opening(newer),
-            newer + " has schema version 9, this program knows versions up to 1; use the newer program, or name another file with --db");
-  EXPECT_EQ(opening(newer, Access::read_only), newer + " has schema version 9, this program reads version 1; use the newer program");
+            newer + " has schema version 9, this program knows versions up to 2; use the newer program, or name another file with --db");
+  EXPECT_EQ(opening(newer, Access::read_only), newer + " has schema version 9, this program reads version 2; use the newer program");
 }
 
 TEST(Open, tells_a_damaged_file_from_a_good_one) {
