@@ -276,6 +276,12 @@ std::optional<Entrant> restore(Run& run, const WorkItem& item, const db::KnownOu
   return entrant;
 }
 
+std::string directives_of(Run& run, const WorkItem& item, const Schedule& opaque) {
+  std::string directives;
+  run.pool.run({job_for(run.limits, item, opaque, 0)}, [](std::int64_t) {}, [&](const CompileOutcome& outcome) { directives = outcome.build.directives; });
+  return directives;
+}
+
 std::optional<Rejection> check(Run& run, const WorkItem& item, const std::string& subject, const Entrant& entrant, double hopeless_ns) {
   start_trial(run.store, entrant.trial);
   CheckOptions options;

@@ -61,6 +61,9 @@ std::vector<Admission> build(Run& run, const WorkItem& item, const std::vector<W
 // Brings back what an earlier run measured: its trial, its object from the cache, the store or the compiler. Nothing when it no longer builds.
 std::optional<Entrant> restore(Run& run, const WorkItem& item, const db::KnownOutcome& known);
 
+// What an opaque schedule does, as directives; builds it once more, since the store keeps no more than its object. Empty where directives cannot say it.
+std::string directives_of(Run& run, const WorkItem& item, const Schedule& opaque);
+
 // Checks a built entrant against the reference and stores the verdict; its trial stays planned when it passes, and is rejected otherwise.
 // One whose first call takes longer than `hopeless_ns` is right as far as that shows, and rejected as cut_slow; 0: none is.
 std::optional<generators::Rejection> check(Run& run, const WorkItem& item, const std::string& subject, const Entrant& entrant, double hopeless_ns = 0);

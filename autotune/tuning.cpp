@@ -121,7 +121,11 @@ std::optional<Entrant> Tuning::first_that_runs(const std::vector<Wish>& wishes) 
     subject.flops = flops_of(*entrant);
     subject.seed = run_.seed;
     prepared_ = run_.measurer.prepare(subject);
-    if (is_restored) return entrant;
+    if (is_restored) {
+      if (wish.schedule.is_opaque()) entrant->directives = directives_of(run_, item_, wish.schedule);
+      seed_directives(*entrant);
+      return entrant;
+    }
     if (const auto rejection = check(run_, item_, prepared_.key, *entrant)) {
       proposals_.reject(*rejection);
       continue;
