@@ -1,5 +1,6 @@
 /* Parallel loops of Halide's objects: a pool whose workers take iterations from a fixed table of open loops without locks. The caller of a loop
-   always works on it too, so a loop inside a loop, or a pool busy with other callers, never waits for a free worker. */
+   always works on it too, so a loop inside a loop, or a pool busy with other callers, never waits for a free worker. While others end its last
+   iterations it helps with the loops inside them. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sched_getcpu, pthread_setaffinity_np */
 #endif
@@ -35,6 +36,7 @@ typedef struct {
   _Alignas(64) atomic_uint state;
   _Atomic int64_t next; /* the next iteration nobody has taken, from 0 */
   atomic_int error;     /* the first failure's code */
+  atomic_int parent;    /* the slot of the loop whose iteration opened this one, or -1 */
   int min, count;
   int step; /* iterations taken at once */
   kiln_task task;
@@ -61,7 +63,8 @@ static struct {
   void* application_user;
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
-static _Thread_local bool is_worker; /* of the pool */
+static _Thread_local bool is_worker;    /* of the pool */
+static _Thread_local int current = -1; /* the slot of the loop whose iteration this thread runs */
 
 static int64_t now_ns(void) {
   struct timespec t;
@@ -78,7 +81,7 @@ static void keep_error(loop_slot* loop, int code) {
 }
 
 /* Takes iterations until none is left or one has failed. */
-static void work_on(loop_slot* loop) {
+static void take_iterations(loop_slot* loop) {
   for (;;) {
     const int64_t first = atomic_fetch_add_explicit(&loop->next, loop->step, memory_order_relaxed);
     const int64_t end = first + loop->step < loop->count ? first + loop->step : loop->count;
@@ -91,6 +94,13 @@ static void work_on(loop_slot* loop) {
       return;
     }
   }
+}
+
+static void work_on(loop_slot* loop) {
+  const int around = current;
+  current = (int)(loop - pool.loops);
+  take_iterations(loop);
+  current = around;
 }
 
 static void leave(loop_slot* loop) {
@@ -121,6 +131,40 @@ static void help_open_loops(void) {
     atomic_fetch_and(&pool.ready, ~(UINT64_C(1) << i)); /* still inside, so the slot is still this loop's */
     leave(loop);
   }
+}
+
+/* Whether loop `i` was opened, directly or through others, by an iteration of loop `around`. Sure only for who is inside `i`: then the loops around it
+   stay what they are. */
+static bool is_within(int i, int around) {
+  for (int depth = 0; depth < kLoopCount && i >= 0; ++depth) {
+    i = atomic_load_explicit(&pool.loops[i].parent, memory_order_relaxed);
+    if (i == around) return true;
+  }
+  return false;
+}
+
+static bool has_ready_within(int around) {
+  for (uint64_t ready = atomic_load(&pool.ready); ready != 0; ready &= ready - 1) {
+    if (is_within(__builtin_ctzll(ready), around)) return true;
+  }
+  return false;
+}
+
+/* One round over the loops inside `around`, for its caller, who would only wait. Others' loops he leaves alone: they may take any time. */
+static bool help_within(int around) {
+  bool helped = false;
+  for (uint64_t ready = atomic_load(&pool.ready); ready != 0; ready &= ready - 1) {
+    const int i = __builtin_ctzll(ready);
+    loop_slot* loop = &pool.loops[i];
+    if (!is_within(i, around) || !enter(loop)) continue;
+    if (is_within(i, around)) {
+      work_on(loop);
+      atomic_fetch_and(&pool.ready, ~(UINT64_C(1) << i));
+      helped = true;
+    }
+    leave(loop);
+  }
+  return helped;
 }
 
 static void sleep_until_work(void) {
@@ -185,19 +229,42 @@ static int take_slot(void) {
   return -1;
 }
 
-/* Waits for the workers that still run an iteration: awake at first, since most are about to end, then letting others run in between. */
-static void wait_until_empty(loop_slot* loop) {
-  const int64_t start = now_ns();
+static bool is_empty(loop_slot* loop) { return (atomic_load(&loop->state) & kInsideMask) == 0; }
+
+/* True when the loop is empty, false when it is time to sleep: awake at first, since most workers are about to end, then letting others run in between. */
+static bool is_empty_soon(loop_slot* loop, int index) {
+  int64_t start = now_ns();
   for (int64_t waited = 0; waited < kSpinNs + kYieldNs; waited = now_ns() - start) {
     for (int i = 0; i < kPausesPerClock; ++i) {
-      if ((atomic_load(&loop->state) & kInsideMask) == 0) return;
+      if (is_empty(loop)) return true;
       __builtin_ia32_pause();
     }
+    if (help_within(index)) start = now_ns();
     if (waited > kSpinNs) sched_yield();
   }
+  return false;
+}
+
+/* Waits for the workers that still run an iteration. */
+static void wait_until_empty(loop_slot* loop, int index) {
+  while (!is_empty_soon(loop, index)) {
+    pthread_mutex_lock(&pool.mutex);
+    atomic_fetch_or(&loop->state, kCallerSleeps);
+    while (!is_empty(loop) && !has_ready_within(index)) pthread_cond_wait(&pool.done, &pool.mutex);
+    pthread_mutex_unlock(&pool.mutex);
+  }
+}
+
+/* Callers of the loops around this one who sleep until theirs are done: there is something to help with. */
+static void wake_callers_around(int parent) {
+  bool any = false;
+  for (int depth = 0; depth < kLoopCount && parent >= 0; ++depth) {
+    any = any || (atomic_load(&pool.loops[parent].state) & kCallerSleeps) != 0;
+    parent = atomic_load_explicit(&pool.loops[parent].parent, memory_order_relaxed);
+  }
+  if (!any) return;
   pthread_mutex_lock(&pool.mutex);
-  atomic_fetch_or(&loop->state, kCallerSleeps);
-  while ((atomic_load(&loop->state) & kInsideMask) != 0) pthread_cond_wait(&pool.done, &pool.mutex);
+  pthread_cond_broadcast(&pool.done);
   pthread_mutex_unlock(&pool.mutex);
 }
 
@@ -219,6 +286,7 @@ static void fill(loop_slot* loop, void* user_context, kiln_task task, int min, i
   loop->text[0] = 0;
   atomic_store_explicit(&loop->next, 0, memory_order_relaxed);
   atomic_store_explicit(&loop->error, 0, memory_order_relaxed);
+  atomic_store_explicit(&loop->parent, current, memory_order_relaxed);
 }
 
 /* The loop's code; its text becomes this thread's. */
@@ -237,9 +305,10 @@ static int run_in_pool(void* user_context, kiln_task task, int min, int count, u
   atomic_fetch_or(&pool.ready, bit);
   steer_workers();
   wake(count - 1);
+  wake_callers_around(current);
   work_on(loop);
   atomic_fetch_and(&pool.ready, ~bit);
-  if (atomic_fetch_and(&loop->state, ~kOpen) != kOpen) wait_until_empty(loop);
+  if (atomic_fetch_and(&loop->state, ~kOpen) != kOpen) wait_until_empty(loop, index);
   atomic_store(&loop->state, 0);
   const int code = outcome(loop);
   atomic_fetch_and(&pool.taken, ~bit);

@@ -186,6 +186,36 @@ TEST(host_threads, a_workers_own_loops_leave_it_off_the_callers_processor) {
   pthread_setaffinity_np(pthread_self(), sizeof all, &all);
 }
 
+// What the threads did of a loop inside a loop.
+struct Shared {
+  std::thread::id caller;
+  std::atomic<bool> by_worker{false};     // a worker ran an iteration of the outer loop
+  std::atomic<int> of_caller{0};          // iterations of the inner loop
+};
+
+int count_the_callers(void*, int, std::uint8_t* shared_by_all) {
+  auto& shared = *reinterpret_cast<Shared*>(shared_by_all);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (std::this_thread::get_id() == shared.caller) ++shared.of_caller;
+  return 0;
+}
+
+int open_a_loop_when_worker(void*, int, std::uint8_t* shared_by_all) {
+  auto& shared = *reinterpret_cast<Shared*>(shared_by_all);
+  if (std::this_thread::get_id() == shared.caller) return std::this_thread::sleep_for(std::chrono::milliseconds(1)), 0;  // long enough for a worker to come
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));  // by then the caller waits, and sleeps
+  shared.by_worker = true;
+  return halide_do_par_for(nullptr, count_the_callers, 0, 40, closure(&shared));
+}
+
+TEST(host_threads, a_caller_that_waits_helps_with_the_loops_inside_its_own) {
+  const Pool pool(2);
+  Shared shared{.caller = std::this_thread::get_id()};
+  for (int tries = 0; tries < 100 && !shared.by_worker; ++tries) EXPECT_EQ(halide_do_par_for(nullptr, open_a_loop_when_worker, 0, 2, closure(&shared)), 0);
+  ASSERT_TRUE(shared.by_worker);
+  EXPECT_GT(shared.of_caller, 0);
+}
+
 TEST(host_threads, the_failure_of_a_worker_reaches_the_caller_with_its_text) {
   const Pool pool(4);
   for (int round = 0; round < 50; ++round) {
