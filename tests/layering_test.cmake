@@ -14,7 +14,7 @@ set(rows
   "autotune:dsl,schedules,db,generators/core,generators/host,generators/operators,generators/runtime"
 )
 # Files that may speak of Halide's internals: a version of Halide is met here and nowhere else.
-set(internals "^(dsl/(algorithm|read_algorithm|rebuild|apply|stage_facts)[^/]*|generators/host/lowered[^/]*|generators/operators/operators.cpp)$")
+set(internals "^(dsl/(algorithm|read_algorithm|read_schedule|rebuild|apply|stage_facts)[^/]*|generators/host/lowered[^/]*|generators/operators/operators.cpp)$")
 
 function(folder_of path result)
   if(path MATCHES "^generators/[^/]+$")

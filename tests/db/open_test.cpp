@@ -38,7 +38,7 @@ TEST(Open, creates_a_store_with_wal_and_nothing_beside_it) {
   EXPECT_EQ(pragma("PRAGMA journal_mode"), "wal");
   EXPECT_EQ(pragma("PRAGMA synchronous"), "2");
   EXPECT_EQ(pragma("PRAGMA foreign_keys"), "1");
-  EXPECT_EQ(pragma("PRAGMA user_version"), "1");
+  EXPECT_EQ(pragma("PRAGMA user_version"), std::to_string(kSchemaVersion));
   EXPECT_EQ(pragma("PRAGMA application_id"), std::to_string(kApplicationId));
 }
 

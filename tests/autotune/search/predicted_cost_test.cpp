@@ -8,11 +8,13 @@
 namespace kiln::autotune {
 namespace {
 
-double cost(const std::string& schedule) {
-  static const Algorithm algorithm = tests::blurs();
-  static const Problem problem = resolve(parse_problem_text("blurs(input.0=2052, input.1=1028, out.0=2048, out.1=1024)"), algorithm);
-  return predicted_cost(algorithm, parse_schedule(schedule), problem, schedules::device_named("zen4")).value();
+double cost_of(const Algorithm& algorithm, const std::string& problem, const std::string& schedule) {
+  Device device = schedules::device_named("zen4");
+  device.cores = 8;
+  return predicted_cost(algorithm, parse_schedule(schedule), resolve(parse_problem_text(problem), algorithm), device).value();
 }
+
+double cost(const std::string& schedule) { return cost_of(tests::blurs(), "blurs(input.0=2052, input.1=1028, out.0=2048, out.1=1024)", schedule); }
 
 TEST(PredictedCost, is_less_where_more_cores_have_work) { EXPECT_LT(cost("out.parallel(y)\n"), cost("")); }
 
@@ -21,8 +23,11 @@ TEST(PredictedCost, is_less_where_stages_need_not_go_through_memory) {
   EXPECT_LT(cost("out.split(y, yo, yi, 32).parallel(yo)\nblur_y.compute_at(out, yo)\ngray.compute_at(out, yo)\n"), cost(at_root));
 }
 
-TEST(PredictedCost, is_more_where_much_is_computed_again) {
-  EXPECT_LT(cost("out.split(y, yo, yi, 64).parallel(yo)\nblur_y.compute_at(out, yo)\n"), cost("out.split(y, yo, yi, 64).parallel(yo)\nblur_y.compute_at(out, x)\n"));
+TEST(PredictedCost, is_less_where_a_tile_stays_in_a_cache) {
+  const auto product = [](const std::string& update) {
+    return cost_of(tests::product(), "product(m=1024, n=1024, k=1024)", "c.compute_root()\nc.update(0)." + update + "\n");
+  };
+  EXPECT_LT(product("split(m, mo, mi, 64).split(n, no, ni, 64).reorder(ni, mi, k, no, mo)"), product("reorder(n, k, m)"));
 }
 
 TEST(PredictedCost, is_silent_where_there_are_no_closed_forms) {
