@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <map>
 
 #include "dsl/legality.h"
 #include "dsl/read_algorithm.h"
@@ -18,7 +17,7 @@ namespace {
 namespace host = generators::host;
 
 constexpr std::uint64_t kSeed = 20261130;
-constexpr std::size_t kDraws = 12, kEdits = 5;  // of each problem
+constexpr std::size_t kDraws = 12, kEdits = 4;  // of each problem
 
 const std::vector<std::string>& problems() {
   static const std::vector<std::string> kProblems = {
@@ -67,18 +66,20 @@ TEST_P(SketchSchedules, compile_and_equal_the_reference) {
   for (std::size_t i = 0; i < kDraws; ++i) all.push_back(space.schedule(space.sample_by_form(random)));
   const std::vector<Schedule> edited = walk(all.front(), algorithm, subject.problem(), device, random);
   EXPECT_EQ(edited.size(), kEdits);
+  const std::size_t drawn = all.size();
   all.insert(all.end(), edited.begin(), edited.end());
-  std::map<Outcome::Kind, int> tally;
-  for (const Schedule& schedule : all) {
+  std::size_t equal = 0;  // of those drawn; an edit's tail may ask for more than the buffers of this problem have
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Schedule& schedule = all[i];
     std::printf("%s", print(schedule).c_str());
     std::fflush(stdout);  // before the build: whatever ends the program, its schedule is known
     const Outcome outcome = try_schedule(subject, algorithm, schedule, device);
-    ++tally[outcome.kind];
+    equal += i < drawn && outcome.kind == Outcome::Kind::equal;
     std::printf("-> %c %s\n", static_cast<char>(outcome.kind), outcome.text.c_str());
     EXPECT_NE(outcome.kind, Outcome::Kind::wrong) << outcome.text << "\n" << print(schedule);
     EXPECT_NE(outcome.kind, Outcome::Kind::refused) << outcome.text << "\n" << print(schedule);
   }
-  EXPECT_GT(tally[Outcome::Kind::equal] * 10, static_cast<int>(all.size()) * 9) << "most must run on this problem";
+  EXPECT_GT(equal * 10, drawn * 9) << "most must run on this problem";
 }
 
 INSTANTIATE_TEST_SUITE_P(Generators, SketchSchedules, testing::ValuesIn(problems()),
