@@ -1,0 +1,292 @@
+#include "subjects.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "generators/cuda/emulator/tensor_map.h"
+#include "numbers.h"
+
+namespace kiln::generators::cuda::emulator {
+namespace {
+
+Outcome judged(const Report& report, const std::string& found, const std::string& text = {}) {
+  if (!report.ok()) return {report.kind, report.text, report};
+  return {found, text, report};
+}
+
+EncodedMap map_of(const void* base, int inner, int outer, int box_inner, int box_outer, Swizzle swizzle = Swizzle::b128) {
+  return encode({.base = const_cast<void*>(base),
+                 .inner = static_cast<std::uint64_t>(inner),
+                 .outer = static_cast<std::uint64_t>(outer),
+                 .pitch_bytes = static_cast<std::uint64_t>(inner) * 2,
+                 .box_inner = static_cast<std::uint32_t>(box_inner),
+                 .box_outer = static_cast<std::uint32_t>(box_outer),
+                 .element_bytes = 2,
+                 .swizzle = swizzle});
+}
+
+// X[rows, k] W[columns, k]
+std::vector<double> product(const std::vector<std::uint16_t>& x, const std::vector<std::uint16_t>& w, int rows, int columns, int k) {
+  std::vector<float> a(x.size()), b(w.size());
+  std::transform(x.begin(), x.end(), a.begin(), from_bf16);
+  std::transform(w.begin(), w.end(), b.begin(), from_bf16);
+  std::vector<double> result(static_cast<std::size_t>(rows * columns));
+  for (int row = 0; row < rows; ++row)
+    for (int column = 0; column < columns; ++column) {
+      double sum = 0;
+      const float *p = &a[static_cast<std::size_t>(row * k)], *q = &b[static_cast<std::size_t>(column * k)];
+      for (int i = 0; i < k; ++i) sum += static_cast<double>(p[i]) * q[i];
+      result[static_cast<std::size_t>(row * columns + column)] = sum;
+    }
+  return result;
+}
+
+// The first element that differs by more than `tolerance` · (|wanted| + 0.5), in words; empty when there is none.
+template <class Got>
+std::string first_wrong(const std::vector<double>& wanted, int columns, double tolerance, Got got) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const double error = std::fabs(got(i) - wanted[i]);
+    if (error <= tolerance * (std::fabs(wanted[i]) + 0.5)) continue;
+    const auto c = static_cast<std::size_t>(columns);
+    return "[" + std::to_string(i / c) + "," + std::to_string(i % c) + "] is off by " + std::to_string(error);
+  }
+  return {};
+}
+
+Outcome compared(const Report& report, const Memory& memory, const void* buffer, std::size_t bytes, const std::string& wrong) {
+  if (report.ok() && memory.first_unwritten(buffer) < bytes) return judged(report, "unwritten output", std::to_string(memory.first_unwritten(buffer)));
+  return judged(report, wrong.empty() ? "right" : "wrong numbers", wrong);
+}
+
+// Two tiles along each axis, the second ragged, and K so long that every slot of the ring is used three times.
+struct RingProblem {
+  static constexpr int m = 100, n = 200, k = 7 * 64 + 8;
+  std::vector<std::uint16_t> x = random_bf16(m * k, 1, 1), w = random_bf16(n * k, 1 / std::sqrt(float(k)), 2);
+  std::vector<double> c = product(x, w, m, n, k);
+};
+
+Outcome run_ring(Entry entry, const Launch& launch) {
+  static const RingProblem problem;
+  Memory memory;
+  int m = RingProblem::m, n = RingProblem::n, k = RingProblem::k;
+  const auto* x = input(memory, "X", problem.x);
+  const auto* w = input(memory, "W", problem.w);
+  const auto* c = output<std::uint16_t>(memory, "C", problem.c.size());
+  EncodedMap map_x = map_of(x, k, m, 64, 64), map_w = map_of(w, k, n, 64, 128), map_c = map_of(c, n, m, 64, 64);
+  void* arguments[] = {&map_x, &map_w, &map_c, &m, &n, &k};
+  const Report report = run(launch, memory, entry, arguments);
+  const std::string wrong = report.ok() ? first_wrong(problem.c, n, 0.012, [&](std::size_t i) { return from_bf16(c[i]); }) : "";
+  return compared(report, memory, c, problem.c.size() * 2, wrong);
+}
+
+Outcome run_multicast(Entry entry, const Launch& launch) {
+  constexpr int kDepth = 5 * 64 + 8;
+  static const std::vector<std::uint16_t> x_values = random_bf16(128 * kDepth, 1, 3), w_values = random_bf16(64 * kDepth, 0.1f, 4);
+  static const std::vector<double> wanted = product(x_values, w_values, 128, 64, kDepth);
+  Memory memory;
+  int k = kDepth;
+  EncodedMap map_x = map_of(input(memory, "X", x_values), k, 128, 64, 64), map_w = map_of(input(memory, "W", w_values), k, 64, 64, 32);
+  float* c = output<float>(memory, "C", wanted.size());
+  void* arguments[] = {&map_x, &map_w, &c, &k};
+  const Report report = run(launch, memory, entry, arguments);
+  const std::string wrong = report.ok() ? first_wrong(wanted, 64, 1e-4, [&](std::size_t i) { return c[i]; }) : "";
+  return compared(report, memory, c, wanted.size() * 4, wrong);
+}
+
+// Twice over the same workspace: the counter must be left as it was found.
+Outcome run_split(Entry entry, const Launch& launch) {
+  Memory memory;
+  int parts = static_cast<int>(launch.grid);
+  std::vector<float> values(launch.grid * 64);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * i % 97);
+  std::vector<double> wanted(64);
+  for (std::size_t i = 0; i < values.size(); ++i) wanted[i % 64] += values[i];
+  const float* x = input(memory, "x", values);
+  float *workspace = output<float>(memory, "workspace", values.size()), *y = output<float>(memory, "y", 64);
+  unsigned* counter = output<unsigned>(memory, "counter", 1, Memory::Use::zeroed);
+  void* arguments[] = {&x, &workspace, &counter, &y, &parts};
+  Report report;
+  for (int launches = 0; launches < 2 && report.ok(); ++launches) report = run(launch, memory, entry, arguments);
+  if (report.ok() && *counter != 0) return judged(report, "counter left over", std::to_string(*counter));
+  const std::string wrong = report.ok() ? first_wrong(wanted, 64, 0, [&](std::size_t i) { return y[i]; }) : "";
+  return compared(report, memory, y, 64 * 4, wrong);
+}
+
+Outcome run_turns(Entry entry, const Launch& launch) {
+  Memory memory;
+  int rounds = 4;
+  unsigned* out = output<unsigned>(memory, "out", 32);
+  void* arguments[] = {&out, &rounds};
+  const Report report = run(launch, memory, entry, arguments);
+  const std::vector<double> wanted(32, 0b01010101);
+  return compared(report, memory, out, 32 * 4, report.ok() ? first_wrong(wanted, 32, 0, [&](std::size_t i) { return out[i]; }) : "");
+}
+
+Outcome run_dependent(Entry entry, const Launch& launch) {
+  Memory memory;
+  const float* w = input(memory, "w", std::vector<float>(32, 1));
+  const float* x = input(memory, "x", std::vector<float>(32, 2), Memory::Use::fresh);
+  float* y = output<float>(memory, "y", 32);
+  void* arguments[] = {&w, &x, &y};
+  const Report report = run(launch, memory, entry, arguments);
+  return compared(report, memory, y, 32 * 4, report.ok() ? first_wrong(std::vector<double>(32, 3), 32, 0, [&](std::size_t i) { return y[i]; }) : "");
+}
+
+// Element (mn, k) of the operand as its layout has it in a 64 x 64 matrix, brought to K-major.
+std::vector<std::uint16_t> k_major(const std::vector<std::uint16_t>& matrix, bool is_mn_major) {
+  if (!is_mn_major) return matrix;
+  std::vector<std::uint16_t> turned(matrix.size());
+  for (std::size_t i = 0; i < 64; ++i)
+    for (std::size_t j = 0; j < 64; ++j) turned[i * 64 + j] = matrix[j * 64 + i];
+  return turned;
+}
+
+Outcome run_layouts(Entry entry, const Launch& launch, int span, bool a_mn, bool b_mn) {
+  Memory memory;
+  const std::vector<std::uint16_t> a = random_bf16(64 * 64, 1, 5), b = random_bf16(64 * 64, 1, 6);
+  const Swizzle swizzle = span == 128 ? Swizzle::b128 : span == 64 ? Swizzle::b64 : Swizzle::b32;
+  EncodedMap map_a = map_of(input(memory, "A", a), 64, 64, span / 2, 64, swizzle), map_b = map_of(input(memory, "B", b), 64, 64, span / 2, 64, swizzle);
+  float* d = output<float>(memory, "D", 64 * 64);
+  void* arguments[] = {&map_a, &map_b, &d};
+  const Report report = run(launch, memory, entry, arguments);
+  const std::vector<double> wanted = product(k_major(a, a_mn), k_major(b, b_mn), 64, 64, 64);
+  return compared(report, memory, d, 64 * 64 * 4, report.ok() ? first_wrong(wanted, 64, 1e-4, [&](std::size_t i) { return d[i]; }) : "");
+}
+
+// The four results of moves.cu, for rows of 256 values.
+std::string wrong_moves(const std::vector<std::uint16_t>& x, const float* sums, const float* neighbour, const std::uint16_t* transposed, const std::uint8_t* e4m3) {
+  const std::size_t rows = x.size() / 256;
+  std::vector<double> totals(rows);
+  for (std::size_t i = 0; i < x.size(); ++i) totals[i / 256] += from_bf16(x[i]);
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (std::fabs(sums[row] - totals[row]) > 1e-2) return "sum of row " + std::to_string(row);
+    if (std::fabs(neighbour[row] - totals[row ^ 1]) > 1e-2) return "neighbour of row " + std::to_string(row);
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::size_t turned = i / 64 * 64 + i % 8 * 8 + i / 8 % 8;
+    if (transposed[i] != x[turned]) return "transposed " + std::to_string(i);
+    const float value = from_bf16(x[i]);
+    if (std::fabs(from_e4m3(e4m3[i]) - value) > std::max(std::fabs(value) / 16, 1.f / 1024)) return "E4M3 " + std::to_string(i);
+  }
+  return {};
+}
+
+Outcome run_moves(Entry entry, const Launch& launch) {
+  Memory memory;
+  const std::size_t rows = launch.grid;
+  const std::vector<std::uint16_t> values = random_bf16(rows * 256, 8, 7);
+  const std::uint16_t* x = input(memory, "x", values);
+  float *sums = output<float>(memory, "sums", rows), *neighbour = output<float>(memory, "neighbour", rows);
+  std::uint16_t *transposed = output<std::uint16_t>(memory, "transposed", rows * 256), *quantised = output<std::uint16_t>(memory, "quantised", rows * 128);
+  void* arguments[] = {&x, &sums, &transposed, &quantised, &neighbour};
+  const Report report = run(launch, memory, entry, arguments);
+  std::vector<std::uint8_t> e4m3(rows * 256);
+  std::memcpy(e4m3.data(), quantised, e4m3.size());
+  return compared(report, memory, quantised, e4m3.size(), report.ok() ? wrong_moves(values, sums, neighbour, transposed, e4m3.data()) : "");
+}
+
+Outcome run_turnstile(Entry entry, const Launch& launch) {
+  Memory memory;
+  unsigned* turn = output<unsigned>(memory, "turn", 1, Memory::Use::zeroed);
+  float* total = output<float>(memory, "total", 1, Memory::Use::zeroed);
+  void* arguments[] = {&turn, &total};
+  const Report report = run(launch, memory, entry, arguments);
+  double wanted = 0;
+  for (unsigned block = 0; block < launch.grid; ++block) wanted += 1. / (block + 1);
+  return judged(report, std::fabs(*total - wanted) < 1e-6 ? "right" : "wrong numbers");
+}
+
+Outcome run_map_ring(Entry entry, const Launch& launch) {
+  Memory memory;
+  int n = 512 * 13;
+  const std::vector<std::uint16_t> values = random_bf16(static_cast<std::size_t>(n), 1, 8);
+  const std::uint16_t* x = input(memory, "x", values);
+  std::uint16_t* out = output<std::uint16_t>(memory, "out", values.size());
+  void* arguments[] = {&x, &out, &n};
+  const Report report = run(launch, memory, entry, arguments);
+  std::vector<double> wanted(values.size());
+  std::transform(values.begin(), values.end(), wanted.begin(), [](std::uint16_t v) { return 2 * from_bf16(v); });
+  return compared(report, memory, out, values.size() * 2, report.ok() ? first_wrong(wanted, n, 0, [&](std::size_t i) { return from_bf16(out[i]); }) : "");
+}
+
+Outcome run_row_softmax(Entry entry, const Launch& launch) {
+  Memory memory;
+  int rows = 5, n = 776;
+  const std::vector<std::uint16_t> values = random_bf16(static_cast<std::size_t>(rows * n), 2, 9);
+  const std::uint16_t* x = input(memory, "x", values);
+  std::uint16_t* y = output<std::uint16_t>(memory, "y", values.size());
+  void* arguments[] = {&x, &y, &rows, &n};
+  const Report report = run(launch, memory, entry, arguments);
+  std::vector<double> wanted(values.size()), sums(static_cast<std::size_t>(rows));
+  for (std::size_t i = 0; i < values.size(); ++i) sums[i / static_cast<std::size_t>(n)] += wanted[i] = std::exp(double{from_bf16(values[i])});
+  for (std::size_t i = 0; i < values.size(); ++i) wanted[i] /= sums[i / static_cast<std::size_t>(n)];
+  return compared(report, memory, y, values.size() * 2, report.ok() ? first_wrong(wanted, n, 1e-3, [&](std::size_t i) { return from_bf16(y[i]); }) : "");
+}
+
+Outcome run_matvec(Entry entry, const Launch& launch) {
+  Memory memory;
+  int k = 96;
+  const std::vector<std::uint16_t> x_values = random_bf16(8 * 96, 1, 10), w_values = random_bf16(16 * 96, 1, 11);
+  const std::uint16_t *x = input(memory, "x", x_values), *w = input(memory, "w", w_values);
+  float* y = output<float>(memory, "y", 8 * 16);
+  void* arguments[] = {&x, &w, &y, &k};
+  const Report report = run(launch, memory, entry, arguments);
+  const std::vector<double> wanted = product(x_values, w_values, 8, 16, k);
+  return compared(report, memory, y, 8 * 16 * 4, report.ok() ? first_wrong(wanted, 16, 1e-4, [&](std::size_t i) { return y[i]; }) : "");
+}
+
+}  // namespace
+
+Subject ring() {
+  const Launch launch{.grid = 1,
+                      .threads = 256,
+                      .shared_bytes = 90160,
+                      .blocks_per_sm = 2,
+                      .labels = {{"P", 0, 8192, 3}, {"Q", 24576, 16384, 3}, {"store buffer", 73728, 8192, 2}, {"full", 90112, 8, 3}, {"empty", 90136, 8, 3}}};
+  return {"ring", "", launch, run_ring};
+}
+Subject multicast() {
+  const Launch launch{.grid = 2, .cluster = 2, .threads = 160, .shared_bytes = 32800, .labels = {{"P", 0, 8192, 2}, {"Q", 16384, 8192, 2}, {"full", 32768, 8, 2}, {"empty", 32784, 8, 2}}};
+  return {"multicast", "", launch, run_multicast};
+}
+Subject split() { return {"split", "", {.grid = 3, .threads = 64, .shared_bytes = 4, .labels = {{"flag", 0, 4, 1}}}, run_split}; }
+Subject turns() { return {"turns", "", {.threads = 64, .shared_bytes = 128, .labels = {{"word", 0, 4, 32}}}, run_turns}; }
+Subject dependent() { return {"dependent", "", {.threads = 32, .is_dependent = true}, run_dependent}; }
+Subject layouts(int span, bool a_mn, bool b_mn) {
+  const std::string head = "#define SPAN " + std::to_string(span) + "\n#define A_MN " + (a_mn ? "1" : "0") + "\n#define B_MN " + (b_mn ? "1" : "0") + "\n";
+  return {"layouts", head, {.threads = 128, .shared_bytes = 16392}, [=](Entry entry, const Launch& launch) { return run_layouts(entry, launch, span, a_mn, b_mn); }};
+}
+Subject moves() { return {"moves", "", {.grid = 4, .cluster = 2, .threads = 32, .shared_bytes = 516}, run_moves}; }
+Subject turnstile() { return {"turnstile", "", {.grid = 4, .threads = 32}, run_turnstile}; }
+Subject map_ring() {
+  return {"map_ring", "", {.grid = 2, .threads = 64, .shared_bytes = 5136, .labels = {{"in", 0, 1024, 2}, {"out", 2048, 1024, 3}, {"full", 5120, 8, 2}}}, run_map_ring};
+}
+Subject row_softmax() {
+  return {"row_softmax", "", {.grid = 4, .cluster = 2, .threads = 64, .shared_bytes = 32, .labels = {{"largest", 0, 4, 4}, {"sum", 16, 4, 4}}}, run_row_softmax};
+}
+Subject matvec() { return {"matvec", "", {.threads = 32}, run_matvec}; }
+
+std::string text_of(const Subject& subject) {
+  std::ifstream file(std::string(KILN_TESTS_DIR) + "/generators/cuda/emulator/kernels/" + subject.kernel + ".cu");
+  std::ostringstream text;
+  text << subject.head << file.rdbuf();
+  return text.str();
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << "not in the text: " << from;
+  if (at == std::string::npos) return text;
+  EXPECT_EQ(text.find(from, at + 1), std::string::npos) << "more than once in the text: " << from;
+  return text.replace(at, from.size(), to);
+}
+
+Outcome outcome(const Subject& subject, const Compiled& kernel, unsigned seed) {
+  Launch launch = subject.launch;
+  launch.seed = seed;
+  return subject.run(kernel.entry(), launch);
+}
+
+}  // namespace kiln::generators::cuda::emulator

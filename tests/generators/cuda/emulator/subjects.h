@@ -1,0 +1,42 @@
+// Small kernels with their inputs, their launch and a judge of what they wrote: what the emulator is tested on.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "generators/cuda/emulator/compiled.h"
+#include "generators/cuda/emulator/launch.h"
+
+namespace kiln::generators::cuda::emulator {
+
+struct Outcome {
+  std::string word;  // "right", the kind of the fault, or what the judge says: "wrong numbers", "unwritten output", "counter left over"
+  std::string text;  // the message
+  Report report;
+};
+
+struct Subject {
+  std::string kernel;  // kernels/<kernel>.cu has a function of this name
+  std::string head;    // what stands before its text
+  Launch launch;       // all but the seed
+  std::function<Outcome(Entry, const Launch&)> run;
+};
+
+Subject ring();
+Subject multicast();
+Subject split();
+Subject turns();
+Subject dependent();
+Subject layouts(int span, bool a_mn, bool b_mn);
+Subject moves();
+Subject turnstile();
+Subject map_ring();
+Subject row_softmax();
+Subject matvec();
+
+std::string text_of(const Subject& subject);
+// `from` must stand there exactly once.
+std::string replaced(std::string text, const std::string& from, const std::string& to);
+Outcome outcome(const Subject& subject, const Compiled& kernel, unsigned seed);
+
+}  // namespace kiln::generators::cuda::emulator
