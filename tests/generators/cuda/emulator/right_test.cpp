@@ -28,6 +28,7 @@ TEST(Right, multicast_in_a_cluster) { expect_right(multicast()); }
 TEST(Right, split_reduction_through_a_workspace) { expect_right(split()); }
 TEST(Right, named_barriers_pass_the_turn) { expect_right(turns()); }
 TEST(Right, dependent_launch) { expect_right(dependent()); }
+TEST(Right, e4m3_products) { expect_right(product_e4m3()); }
 TEST(Right, moves_in_a_warp_and_across_blocks) { expect_right(moves()); }
 TEST(Right, blocks_in_line_at_a_flag) { expect_right(turnstile()); }
 TEST(Right, bulk_copies_in_and_out) { expect_right(map_ring()); }

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <random>
 #include <sstream>
 
 #include "generators/cuda/emulator/tensor_map.h"
@@ -155,6 +157,25 @@ Outcome run_layouts(Entry entry, const Launch& launch, int span, bool a_mn, bool
   return compared(report, memory, d, 64 * 64 * 4, report.ok() ? first_wrong(wanted, 64, 1e-4, [&](std::size_t i) { return d[i]; }) : "");
 }
 
+Outcome run_product_e4m3(Entry entry, const Launch& launch) {
+  Memory memory;
+  std::mt19937 random(12);
+  std::vector<std::uint8_t> a(64 * 128), b(64 * 128);
+  for (auto* matrix : {&a, &b})
+    for (std::uint8_t& value : *matrix) value = static_cast<std::uint8_t>(random() % 2 * 0x80 + random() % 0x48);  // up to 2 and subnormals
+  const auto map = [](void* base) {
+    return encode({.base = base, .inner = 128, .outer = 64, .pitch_bytes = 128, .box_inner = 128, .box_outer = 64, .element_bytes = 1, .swizzle = Swizzle::b128});
+  };
+  EncodedMap map_a = map(input(memory, "A", a)), map_b = map(input(memory, "B", b));
+  float* d = output<float>(memory, "D", 64 * 64);
+  void* arguments[] = {&map_a, &map_b, &d};
+  const Report report = run(launch, memory, entry, arguments);
+  std::vector<double> wanted(64 * 64);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    for (std::size_t k = 0; k < 128; ++k) wanted[i] += static_cast<double>(from_e4m3(a[i / 64 * 128 + k])) * from_e4m3(b[i % 64 * 128 + k]);
+  return compared(report, memory, d, wanted.size() * 4, report.ok() ? first_wrong(wanted, 64, 1e-5, [&](std::size_t i) { return d[i]; }) : "");
+}
+
 // The four results of moves.cu, for rows of 256 values.
 std::string wrong_moves(const std::vector<std::uint16_t>& x, const float* sums, const float* neighbour, const std::uint16_t* transposed, const std::uint8_t* e4m3) {
   const std::size_t rows = x.size() / 256;
@@ -258,6 +279,7 @@ Subject layouts(int span, bool a_mn, bool b_mn) {
   const std::string head = "#define SPAN " + std::to_string(span) + "\n#define A_MN " + (a_mn ? "1" : "0") + "\n#define B_MN " + (b_mn ? "1" : "0") + "\n";
   return {"layouts", head, {.threads = 128, .shared_bytes = 16392}, [=](Entry entry, const Launch& launch) { return run_layouts(entry, launch, span, a_mn, b_mn); }};
 }
+Subject product_e4m3() { return {"product_e4m3", "", {.threads = 128, .shared_bytes = 16392}, run_product_e4m3}; }
 Subject moves() { return {"moves", "", {.grid = 4, .cluster = 2, .threads = 32, .shared_bytes = 516}, run_moves}; }
 Subject turnstile() { return {"turnstile", "", {.grid = 4, .threads = 32}, run_turnstile}; }
 Subject map_ring() {

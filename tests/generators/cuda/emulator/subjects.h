@@ -28,6 +28,7 @@ Subject split();
 Subject turns();
 Subject dependent();
 Subject layouts(int span, bool a_mn, bool b_mn);
+Subject product_e4m3();
 Subject moves();
 Subject turnstile();
 Subject map_ring();
