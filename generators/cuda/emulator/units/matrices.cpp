@@ -13,18 +13,19 @@ namespace {
 // row and column changed over. Register m of a lane is its values[1 + m].
 void move_row(Warp& warp, const Thread& thread, int matrix, int row, bool transposed, bool store) {
   const Place place = shared_place(static_cast<std::uint32_t>(warp.values[matrix * 8 + row][0]), 16, 16);
-  for (int column = 0; column < 8; ++column) {
+  const int together = transposed ? 1 : 2;  // neighbours in a row are halves of one register
+  for (int column = 0; column < 8; column += together) {
     const int i = transposed ? column : row, j = transposed ? row : column;
     const int lane = i * 4 + j / 2, half = j % 2;
-    const std::size_t at = place.at + static_cast<std::size_t>(column) * 2;
+    const std::size_t at = place.at + static_cast<std::size_t>(column) * 2, bytes = static_cast<std::size_t>(together) * 2;
     const Actor actor = as_actor(lane_of(thread, static_cast<unsigned>(lane)));
     char* const element = reinterpret_cast<char*>(&warp.values[lane][1 + matrix]) + half * 2;
     if (store) {
-      touch_write(*place.space, at, 2, actor);
-      std::memcpy(place.space->bytes + at, element, 2);
+      touch_write(*place.space, at, bytes, actor);
+      std::memcpy(place.space->bytes + at, element, bytes);
     } else {
-      touch_read(*place.space, at, 2, actor);
-      std::memcpy(element, place.space->bytes + at, 2);
+      touch_read(*place.space, at, bytes, actor);
+      std::memcpy(element, place.space->bytes + at, bytes);
     }
   }
 }

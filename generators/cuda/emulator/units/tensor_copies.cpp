@@ -1,5 +1,6 @@
 // TMA tiles. A copy is checked when it is issued, with what its issuer knows, and moves its bytes later, when the scheduler pleases: a missing wait
 // shows both in the check and in the numbers.
+#include <algorithm>
 #include <cstring>
 
 #include "generators/cuda/emulator/machine/addresses.h"
@@ -18,16 +19,28 @@ TensorMap2d decoded(const kiln_device::TensorMap* map) {
   return decode(encoded);
 }
 
-// Calls f(shared address, byte offset from the map's base) for the elements of the box; the offset is -1 outside the tensor.
+// 16 bytes of a box, the unit of swizzling: where they lie in shared memory, and which of them are inside the tensor.
+struct Chunk {
+  std::uint32_t address;
+  std::uint32_t skip, bytes;  // those inside follow `skip` others
+  std::size_t offset;         // of the first inside, from the map's base
+};
+constexpr std::uint32_t kChunkBytes = 16;
+
 template <class F>
-void for_box(const TensorMap2d& map, std::uint32_t shared, int x, int y, F f) {
-  for (std::uint32_t i = 0; i < map.box_outer; ++i)
-    for (std::uint32_t j = 0; j < map.box_inner; ++j) {
-      const std::int64_t column = std::int64_t{x} + j, row = std::int64_t{y} + i;
-      const bool is_inside = column >= 0 && row >= 0 && static_cast<std::uint64_t>(column) < map.inner && static_cast<std::uint64_t>(row) < map.outer;
-      const std::int64_t offset = row * static_cast<std::int64_t>(map.pitch_bytes) + column * map.element_bytes;
-      f(swizzled(shared + (i * map.box_inner + j) * map.element_bytes, map.swizzle), is_inside ? offset : -1);
+void for_chunks(const TensorMap2d& map, std::uint32_t shared, int x, int y, F f) {
+  const std::int64_t inner = static_cast<std::int64_t>(map.inner), per_chunk = kChunkBytes / map.element_bytes, box_inner = map.box_inner;
+  for (std::uint32_t i = 0; i < map.box_outer; ++i) {
+    const std::int64_t row = std::int64_t{y} + i;
+    const bool is_row_inside = row >= 0 && row < static_cast<std::int64_t>(map.outer);
+    for (std::int64_t j = 0; j < box_inner; j += per_chunk) {
+      const std::uint32_t address = shared + static_cast<std::uint32_t>(i * box_inner + j) * map.element_bytes;
+      const std::int64_t column = x + j, begin = std::clamp<std::int64_t>(column, 0, inner), end = std::clamp(column + per_chunk, begin, std::max(begin, inner));
+      const std::int64_t inside = is_row_inside ? end - begin : 0;
+      const std::size_t offset = inside > 0 ? static_cast<std::size_t>(row) * map.pitch_bytes + static_cast<std::size_t>(begin) * map.element_bytes : 0;
+      f(Chunk{swizzled(address, map.swizzle), static_cast<std::uint32_t>(begin - column) * map.element_bytes, static_cast<std::uint32_t>(inside) * map.element_bytes, offset});
     }
+  }
 }
 
 // PTX ISA, "Tensor Copy": a tile starts on a whole pattern of its swizzle; without one at a multiple of 128 bytes.
@@ -39,8 +52,6 @@ Place mapped_place(const TensorMap2d& map) {
   return global_place(map.base, extent, 16, "a tensor map describes");
 }
 
-char* shared_bytes(const Space& shared, std::uint32_t address) { return shared.bytes + inside_block(address) - kWindow; }
-
 struct Tile {
   TensorMap2d map;
   Place global;
@@ -50,16 +61,12 @@ struct Tile {
 // What was unwritten stays unwritten on its way.
 void move_in(const Tile& tile, Space& to, std::uint32_t dst) {
   const Space& from = *tile.global.space;
-  const std::size_t bytes = tile.map.element_bytes;
-  for_box(tile.map, dst, tile.x, tile.y, [&](std::uint32_t address, std::int64_t offset) {
-    char* const element = shared_bytes(to, address);
-    if (offset < 0) {
-      std::memset(element, 0, bytes);
-      return;
-    }
-    const std::size_t at = tile.global.at + static_cast<std::size_t>(offset);
-    std::memcpy(element, from.bytes + at, bytes);
-    std::memcpy(to.written.data() + (element - to.bytes), from.written.data() + at, bytes);
+  for_chunks(tile.map, dst, tile.x, tile.y, [&](const Chunk& chunk) {
+    const std::size_t there = inside_block(chunk.address) - kWindow;
+    std::memset(to.bytes + there, 0, kChunkBytes);
+    if (chunk.bytes == 0) return;
+    std::memcpy(to.bytes + there + chunk.skip, from.bytes + tile.global.at + chunk.offset, chunk.bytes);
+    std::memcpy(to.written.data() + there + chunk.skip, from.written.data() + tile.global.at + chunk.offset, chunk.bytes);
   });
 }
 
@@ -88,10 +95,18 @@ void load(const kiln_device::TensorMap* encoded, std::uint32_t dst, std::uint32_
     if ((ranks >> rank & 1) != 0) load_into(rank, tile, thread, dst, bar, line);
 }
 
+void touch_out(const Tile& tile, const Place& from, std::uint32_t src, const Actor& reader, const Actor& writer) {
+  for_chunks(tile.map, src, tile.x, tile.y, [&](const Chunk& chunk) {
+    if (chunk.bytes == 0) return;
+    touch_read(*from.space, inside_block(chunk.address) - kWindow + chunk.skip, chunk.bytes, reader);
+    touch_write(*tile.global.space, tile.global.at + chunk.offset, chunk.bytes, writer);
+  });
+}
+
 void move_out(const Tile& tile, const Space& from, std::uint32_t src) {
-  for_box(tile.map, src, tile.x, tile.y, [&](std::uint32_t address, std::int64_t offset) {
-    if (offset < 0) return;
-    std::memcpy(tile.global.space->bytes + tile.global.at + static_cast<std::size_t>(offset), shared_bytes(from, address), tile.map.element_bytes);
+  for_chunks(tile.map, src, tile.x, tile.y, [&](const Chunk& chunk) {
+    if (chunk.bytes == 0) return;
+    std::memcpy(tile.global.space->bytes + tile.global.at + chunk.offset, from.bytes + inside_block(chunk.address) - kWindow + chunk.skip, chunk.bytes);
   });
 }
 
@@ -114,11 +129,7 @@ void tma_store(const TensorMap* map, u32 src, int x, int y, int line) {
   const std::uint32_t group = open_copy(thread, Copies::stores);
   const Actor reader{&thread.known, thread.agent, {group + 1, thread.stores.reads, line}, true};
   const Actor writer{&thread.known, thread.agent, {group + 1, thread.stores.writes, line}, true};
-  for_box(tile.map, src, x, y, [&](std::uint32_t address, std::int64_t offset) {
-    if (offset < 0) return;
-    touch_read(*from.space, inside_block(address) - kWindow, tile.map.element_bytes, reader);
-    touch_write(*tile.global.space, tile.global.at + static_cast<std::size_t>(offset), tile.map.element_bytes, writer);
-  });
+  touch_out(tile, from, src, reader, writer);
   machine().pending.push_back([tile, src, group, from, &thread] {
     move_out(tile, *from.space, src);
     close_copy(thread, Copies::stores, group);
