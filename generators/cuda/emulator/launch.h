@@ -25,7 +25,7 @@ struct Launch {
   unsigned blocks_per_sm = 1;    // as __launch_bounds__ demands: how many registers setmaxnreg can move
   unsigned seed = 1;             // seed % 4: asynchronous operations mixed, as late as can be, at once, mixed; seed / 4 % 4: how often threads yield
   bool is_dependent = false;     // launched with programmatic serialization: griddepcontrol.wait is needed
-  std::vector<Label> labels;
+  std::vector<Label> labels = {};
 };
 
 struct Report {

@@ -190,7 +190,8 @@ struct Machine {
   std::map<const char*, Clock> atomics;  // what each atomic word hands on
   Epochs performed;                      // up to which epoch of each agent a __threadfence has made everything visible
   Joins joins;
-  unsigned polls = 0;  // ld.acquire since anything else happened
+  unsigned polls = 0;           // ld.acquire since anything else happened
+  unsigned plain_accesses = 0;  // since a thread last came to a wrapper
 
   Waiting ready;
   std::vector<std::function<void()>> pending;  // asynchronous operations

@@ -8,6 +8,8 @@
 namespace kiln::generators::cuda::emulator {
 namespace {
 
+constexpr unsigned kMostPlainAccesses = 10'000'000;  // a second of emulation; no kernel small enough for it needs so many
+
 void check_accumulators(const Thread& thread, const char* p) {
   for (const Flight& flight : thread.in_flight)
     if (p >= flight.begin && p < flight.end)
@@ -37,7 +39,10 @@ void plain_access(const void* p, std::size_t bytes, bool is_write, std::size_t a
   const Region& region = machine().memory->region();
   if (!region.holds_shared(c) && !region.holds_global(c)) return;  // a constant of the host's
   thread.instruction = is_write ? "a plain store after it" : "a plain load after it";
-  if (reinterpret_cast<std::uintptr_t>(c) % align != 0) fail("misaligned", "a plain %s of %zu bytes at an address that is not a multiple of it", is_write ? "store" : "load", bytes);
+  if (++machine().plain_accesses > kMostPlainAccesses)
+    fail("livelock", "%u plain accesses without a wrapper between; a loop on a plain load never lets another thread run", kMostPlainAccesses);
+  if (reinterpret_cast<std::uintptr_t>(c) % align != 0)
+    fail("misaligned", "a plain %s of %zu bytes at an address that is not a multiple of it", is_write ? "store" : "load", bytes);
   if (region.holds_shared(c)) return touch_own_shared(static_cast<std::size_t>(c - region.base), bytes, is_write, thread);
   const Place place = global_place(c, bytes, 1, is_write ? "a plain store to" : "a plain load of");
   touch(*place.space, place.at, bytes, is_write, thread);

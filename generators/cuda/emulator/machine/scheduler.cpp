@@ -106,7 +106,7 @@ Thread& here(const char* instruction, int line) {
   Thread& thread = *m.current;
   thread.instruction = instruction;
   thread.line = line;
-  m.polls = 0;
+  m.polls = m.plain_accesses = 0;
   if (static_cast<char*>(__builtin_frame_address(0)) - thread.stack < std::ptrdiff_t{kStackBytes / 4})
     fail("stack", "the locals of the kernel need more than the %zu bytes that a fiber has for them", kStackBytes * 3 / 4);
   if (m.yield_period > 0 && m.random() % m.yield_period == 0) yield();

@@ -122,6 +122,7 @@ const Planted kGlobal[] = {
     {"two parts share a slot", split, "workspace + blockIdx.x * 64 + t, x", "workspace + t, x", {"race"}},
     {"past the end of the workspace", split, "workspace + blockIdx.x * 64 + t, x", "workspace + blockIdx.x * 64 + t + 64, x", {"out of bounds", "uninitialised"}},
     {"the turn skips a block", turnstile, "st_release(turn, blockIdx.x + 1);", "st_release(turn, blockIdx.x + 2);", {"livelock"}},
+    {"a loop on a plain load", turnstile, "while (ld_acquire(turn) != blockIdx.x) {}", "while (*(volatile u32*)turn != blockIdx.x) {}", {"livelock", "race"}},
     {"the total is touched after the release", turnstile, "    st_release(turn, blockIdx.x + 1);\n", "    st_release(turn, blockIdx.x + 1);\n    total[0] += 0;\n", {"race"}},
     {"past the end of the total", turnstile, "total[0] += 1.f / (blockIdx.x + 1);", "total[blockIdx.x] += 1.f / (blockIdx.x + 1);", {"out of bounds"}},
     {"x is read before the kernel before has ended", dependent, "  pdl_wait();\n", "  const float early = x[threadIdx.x];\n  pdl_wait();\n", {"dependent launch"}, {{"weight + x[threadIdx.x]", "weight + early"}}},

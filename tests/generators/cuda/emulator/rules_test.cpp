@@ -25,9 +25,10 @@ TEST(Rules, ptx_is_written_in_the_prelude_only) {
 }
 
 TEST(Rules, only_the_prelude_is_included_and_by_name) {
-  EXPECT_EQ(listed("#include <cuda_bf16.h>\n#include \"device/types.cuh\"\n#include \"types.cuh\"\n"),
+  EXPECT_EQ(listed("#include <cuda_bf16.h>\n#include \"device/types.cuh\"\n#include \"types.cuh\"\n#include \"language.cuh\"\n"),
             "1: `#include <cuda_bf16.h>`: only files of the prelude are included, by their bare names in quotes\n"
-            "2: `#include \"device/types.cuh\"`: only files of the prelude are included, by their bare names in quotes\n");
+            "2: `#include \"device/types.cuh\"`: only files of the prelude are included, by their bare names in quotes\n"
+            "4: `#include \"language.cuh\"`: only files of the prelude are included, by their bare names in quotes\n");
 }
 
 TEST(Rules, there_is_one_shared_array_a_kernel) {
