@@ -1,5 +1,5 @@
 // Conversions and approximate functions, as in generators/cuda/device/numbers.cuh. What the hardware approximates is exact here, so a test compares
-// within a tolerance, never bits.
+// within a tolerance, never bits; with .ftz, subnormal numbers are zero here too.
 #pragma once
 
 namespace kiln_device {

@@ -12,16 +12,22 @@
 
 namespace kiln::generators::cuda::emulator {
 
-inline float from_bf16(std::uint16_t value) {
-  const std::uint32_t bits = std::uint32_t{value} << 16;
-  float result;
-  std::memcpy(&result, &bits, 4);
-  return result;
+inline float from_bits(std::uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
 }
 
-inline std::uint16_t to_bf16(float value) {
+inline std::uint32_t to_bits(float value) {
   std::uint32_t bits;
   std::memcpy(&bits, &value, 4);
+  return bits;
+}
+
+inline float from_bf16(std::uint16_t value) { return from_bits(std::uint32_t{value} << 16); }
+
+inline std::uint16_t to_bf16(float value) {
+  const std::uint32_t bits = to_bits(value);
   return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 

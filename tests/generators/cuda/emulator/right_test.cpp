@@ -8,15 +8,15 @@ namespace {
 
 constexpr unsigned kSeeds = 16;  // every mixture of asynchronous operations with every frequency of yields
 
-void expect_right(const Subject& subject, const std::string& text) {
+void expect_right(const Subject& subject, const std::string& text, unsigned seeds = kSeeds) {
   const Compiled kernel(text, subject.kernel);
-  for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
     const Outcome result = outcome(subject, kernel, seed);
     EXPECT_EQ(result.word, "right") << subject.kernel << ", seed " << seed << ": " << result.text;
     if (result.word != "right") return;
   }
 }
-void expect_right(const Subject& subject) { expect_right(subject, text_of(subject)); }
+void expect_right(const Subject& subject, unsigned seeds = kSeeds) { expect_right(subject, text_of(subject), seeds); }
 
 TEST(Right, ring_of_tiles) { expect_right(ring()); }
 TEST(Right, ring_by_two_persistent_blocks) {
@@ -35,6 +35,14 @@ TEST(Right, bulk_copies_in_and_out) { expect_right(map_ring()); }
 TEST(Right, rows_shared_by_a_cluster) { expect_right(row_softmax()); }
 TEST(Right, warp_matrix_products) { expect_right(matvec()); }
 
+TEST(Right, conversions_and_approximations) { expect_right(numbers()); }
+TEST(Right, every_kind_of_move) { expect_right(every_move()); }
+TEST(Right, every_width_of_wgmma) {
+  expect_right(every_width(false, false), 2);
+  expect_right(every_width(false, true), 2);
+  expect_right(every_width(true, false), 2);
+}
+
 TEST(Right, every_swizzle_with_every_major_order) {
   for (const int span : {128, 64, 32})
     for (const bool a_mn : {false, true})
@@ -47,6 +55,8 @@ TEST(Right, every_swizzle_with_every_major_order) {
         }
       }
 }
+
+TEST(Right, tiles_without_swizzle) { expect_right(layouts(16, false, false)); }
 
 // Variants that are right in other ways.
 TEST(Right, one_lane_of_each_warp_releases) {

@@ -14,7 +14,8 @@ std::string listed(const std::string& text) {
 }
 
 TEST(Rules, are_kept_by_the_kernels_of_these_tests) {
-  for (const Subject& subject : {ring(), multicast(), split(), turns(), dependent(), layouts(128, false, false), product_e4m3(), moves(), turnstile(), map_ring(), row_softmax(), matvec()})
+  for (const Subject& subject : {ring(), multicast(), split(), turns(), dependent(), layouts(128, false, false), product_e4m3(), moves(), turnstile(), map_ring(), row_softmax(), matvec(),
+                                 numbers(), every_move(), every_width(false, false)})
     EXPECT_EQ(listed(text_of(subject)), "") << subject.kernel;
 }
 

@@ -15,11 +15,19 @@ struct Outcome {
   Report report;
 };
 
+// Launches the subject's kernel over the memory and returns when its results lie there: the emulator's run, or a device.
+struct Runner {
+  std::function<Report(const Launch&, Memory&, void** arguments)> launch;
+  bool is_device = false;  // whose E4M3 wgmmas add with 14 bits
+
+  Report operator()(const Launch& l, Memory& memory, void** arguments) const { return launch(l, memory, arguments); }
+};
+
 struct Subject {
   std::string kernel;  // kernels/<kernel>.cu has a function of this name
   std::string head;    // what stands before its text
   Launch launch;       // all but the seed
-  std::function<Outcome(Entry, const Launch&)> run;
+  std::function<Outcome(const Runner&, const Launch&)> run;
 };
 
 Subject ring();
@@ -34,6 +42,9 @@ Subject turnstile();
 Subject map_ring();
 Subject row_softmax();
 Subject matvec();
+Subject numbers();
+Subject every_move();
+Subject every_width(bool is_e4m3, bool b_mn);  // E4M3 has no MN-major operands
 
 std::string text_of(const Subject& subject);
 // `from` must stand there exactly once.

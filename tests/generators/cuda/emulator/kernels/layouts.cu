@@ -1,4 +1,4 @@
-// D[64, 64] = A B, one tile: every swizzle (SPAN bytes a row) with K-major and MN-major operands (A_MN, B_MN).
+// D[64, 64] = A B, one tile: every swizzle (SPAN bytes a row; 16: none, K-major only) with K-major and MN-major operands (A_MN, B_MN).
 #include "types.cuh"
 #include "barriers.cuh"
 #include "copies.cuh"
@@ -8,12 +8,12 @@
 
 constexpr int N = 64, K = 64, PER_SPAN = SPAN / 2;
 DEV u64 descriptor(u32 address, u32 leading, u32 stride) {
-  return (u64)(SPAN == 128 ? 1 : SPAN == 64 ? 2 : 3) << 62 | (u64)(stride >> 4) << 32 | (u64)(leading >> 4) << 16 | (address & 0x3FFFF) >> 4;
+  return (u64)(SPAN == 128 ? 1 : SPAN == 64 ? 2 : SPAN == 32 ? 3 : 0) << 62 | (u64)(stride >> 4) << 32 | (u64)(leading >> 4) << 16 | (address & 0x3FFFF) >> 4;
 }
 // K-major: [K / PER_SPAN][rows][PER_SPAN]; MN-major: [rows / PER_SPAN][K][PER_SPAN].
 template <bool MN> DEV u64 step(u32 base, int kk) {
   if (MN) return descriptor(base + kk * 16 * SPAN, K * SPAN, 8 * SPAN);
-  return descriptor(base + kk * 16 / PER_SPAN * 64 * SPAN + kk * 16 % PER_SPAN * 2, 16, 8 * SPAN);
+  return descriptor(base + kk * 16 / PER_SPAN * 64 * SPAN + kk * 16 % PER_SPAN * 2, 64 * SPAN, 8 * SPAN);
 }
 
 extern "C" __global__ void __launch_bounds__(128) layouts(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b, float* d) {
