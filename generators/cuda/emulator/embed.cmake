@@ -1,0 +1,11 @@
+# Writes OUTPUT, a C++ source with the FILES of the emulating prelude in it. Run at build time: cmake -DOUTPUT=… -DFILES=a,b -P embed.cmake
+string(REPLACE "," ";" FILES "${FILES}")
+set(text "#include \"generators/cuda/emulator/compiled.h\"\n\nnamespace kiln::generators::cuda::emulator {\n\n")
+string(APPEND text "const std::vector<PreludeFile>& prelude_files() {\n  static const std::vector<PreludeFile> files = {\n")
+foreach(file IN LISTS FILES)
+  get_filename_component(name "${file}" NAME)
+  file(READ "${file}" content)
+  string(APPEND text "      {\"${name}\", R\"KILNFILE(${content})KILNFILE\"},\n")
+endforeach()
+string(APPEND text "  };\n  return files;\n}\n\n}  // namespace kiln::generators::cuda::emulator\n")
+file(WRITE "${OUTPUT}" "${text}")

@@ -1,0 +1,102 @@
+#include "generators/cuda/emulator/units/wgmma_operands.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "generators/cuda/emulator/machine/fault.h"
+
+namespace kiln::generators::cuda::emulator {
+namespace {
+
+float bf16(const char* p) {
+  std::uint16_t high;
+  std::memcpy(&high, p, 2);
+  const std::uint32_t bits = std::uint32_t{high} << 16;
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+
+// OCP FP8: 4 bits of exponent with bias 7, subnormals, no infinities.
+float e4m3(const char* p) {
+  const int bits = static_cast<unsigned char>(*p), exponent = bits >> 3 & 15, fraction = bits & 7;
+  if ((bits & 0x7F) == 0x7F) return std::nanf("");
+  const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -9) : std::ldexp(static_cast<float>(8 + fraction), exponent - 10);
+  return (bits & 0x80) != 0 ? -magnitude : magnitude;
+}
+
+// c[n] += a[depth] * b[depth][n], k ascending, where most of the time goes.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+__attribute__((target_clones("arch=haswell", "default")))
+#endif
+void multiply_row(float* c, const float* a, const float* b, int n, int depth) {
+  constexpr int kBlock = 16;  // divides both depths
+  for (int k = 0; k < depth; k += kBlock)
+    for (int j = 0; j < n; ++j) {
+      float sum = c[j];
+      for (int i = 0; i < kBlock; ++i) sum += a[k + i] * b[(k + i) * n + j];
+      c[j] = sum;
+    }
+}
+
+}  // namespace
+
+// PTX ISA, "Matrix descriptor format": addresses and offsets are stored without their last 4 bits.
+Operand read_descriptor(std::uint64_t d, bool is_mn_major, const char* name) {
+  static constexpr Swizzle kModes[] = {Swizzle::none, Swizzle::b128, Swizzle::b64, Swizzle::b32};
+  const auto bytes = [d](int bit) { return static_cast<std::uint32_t>(d >> bit & 0x3FFF) << 4; };
+  const Operand operand{bytes(0), bytes(16), bytes(32), kModes[d >> 62], is_mn_major};
+  const std::uint32_t base_offset = static_cast<std::uint32_t>(d >> 49 & 7);
+  const std::uint32_t phase = (operand.start >> 7) & ((1u << static_cast<int>(operand.swizzle)) - 1);
+  if (base_offset != phase)
+    fail("misaligned", "descriptor %s starts at 0x%x, %u rows of 128 bytes into its swizzle pattern, with base offset %u", name, operand.start, phase, base_offset);
+  if (is_mn_major && operand.swizzle == Swizzle::none) fail("not emulated", "an MN-major operand without swizzle");
+  return operand;
+}
+
+// PTX ISA, "Asynchronous warpgroup level matrix shared memory layout".
+std::uint32_t element_address(const Operand& o, std::uint32_t mn, std::uint32_t k_bytes) {
+  const std::uint32_t span = 16u << static_cast<int>(o.swizzle), per_span = span / 2, k = k_bytes / 2;
+  std::uint32_t address = o.start;
+  if (o.is_mn_major)
+    address += mn / per_span * o.leading + k / 8 * o.stride + k % 8 * span + mn % per_span * 2;
+  else if (o.swizzle == Swizzle::none)
+    address += mn / 8 * o.stride + k_bytes / 16 * o.leading + mn % 8 * 16 + k_bytes % 16;
+  else
+    address += mn / 8 * o.stride + mn % 8 * span + k_bytes;
+  return swizzled(address, o.swizzle);
+}
+
+void touch_operand(Space& shared, const Operand& operand, std::uint32_t rows, const char* name, const Actor& actor) {
+  const std::uint32_t mn_step = operand.is_mn_major ? 8 : 1, k_step = operand.is_mn_major ? 2 : 16;
+  for (std::uint32_t mn = 0; mn < rows; mn += mn_step)
+    for (std::uint32_t k = 0; k < kWgmmaDepthBytes; k += k_step) {
+      const int offset = static_cast<int>(element_address(operand, mn, k)) - static_cast<int>(kWindow);
+      if (offset < 0 || static_cast<std::size_t>(offset) + 16 > shared.size)
+        fail("out of bounds", "wgmma operand %s, row %u: shared offset %d; the block has %zu bytes", name, mn, offset, shared.size);
+      touch_read(shared, static_cast<std::size_t>(offset), 16, actor);
+    }
+}
+
+void execute(const Space& shared, const Wgmma& wgmma) {
+  const WgmmaCall& call = wgmma.call;
+  const Operand a = read_descriptor(call.a, call.ta != 0, "A"), b = read_descriptor(call.b, call.tb != 0, "B");
+  const int n = call.n, depth = kWgmmaDepthBytes / call.element_bytes;
+  const auto at = [&](const Operand& operand, int mn, int k) {
+    const char* const element = shared.bytes + element_address(operand, static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(k * call.element_bytes)) - kWindow;
+    return call.element_bytes == 2 ? bf16(element) : e4m3(element);
+  };
+  float columns[kWgmmaDepthBytes * 256], sums[256], row[kWgmmaDepthBytes];
+  for (int j = 0; j < n; ++j)
+    for (int k = 0; k < depth; ++k) columns[k * n + j] = at(b, j, k);
+  for (int r = 0; r < kWgmmaRows; ++r) {  // in lanes 4 (r % 8) .. + 3 of warp r / 16, register half r / 8 % 2
+    float* const* const lanes = wgmma.accumulators + r / 16 * 32 + r % 8 * 4;
+    const auto accumulator = [&](int j) -> float& { return lanes[j % 8 / 2][j / 8 * 4 + r / 8 % 2 * 2 + j % 2]; };
+    for (int k = 0; k < depth; ++k) row[k] = at(a, r, k);
+    for (int j = 0; j < n; ++j) sums[j] = call.scale_d != 0 ? accumulator(j) : 0.f;
+    multiply_row(sums, row, columns, n, depth);
+    for (int j = 0; j < n; ++j) accumulator(j) = sums[j];
+  }
+}
+
+}  // namespace kiln::generators::cuda::emulator
