@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -31,7 +33,7 @@ using autotune::ObjectRef;
 using autotune::Outcome;
 
 constexpr std::size_t kBatch = 8;
-constexpr double kScreen_s = 6, kFinal_s = 20;
+constexpr double kScreen_s = 6, kFinal_s = 30;
 
 struct Arguments {
   std::string program;
@@ -178,9 +180,11 @@ class Arena {
   std::uint64_t races_ = 0;
 };
 
+// A screen of five samples errs by some percent: as `tune` does, the best few go on to the race that decides.
+constexpr std::size_t kFinalists = 3;
+
 struct Found {
-  std::optional<Schedule> best;
-  double ratio = 1;
+  std::map<double, Schedule> best;  // by ratio, at most kFinalists
   std::size_t proposed = 0, failed = 0;
 };
 
@@ -201,10 +205,9 @@ Found search(Arena& arena, autotune::Search& search, std::uint64_t evaluations) 
     for (std::size_t i = 0; i < batch.size(); ++i) {
       search.observe(points[i], outcomes[i]);
       found.failed += !outcomes[i];
-      if (outcomes[i] && (!found.best || *outcomes[i] < found.ratio)) {
-        found.best = batch[i];
-        found.ratio = *outcomes[i];
-      }
+      if (!outcomes[i]) continue;
+      found.best.emplace(*outcomes[i], batch[i]);
+      if (found.best.size() > kFinalists) found.best.erase(std::prev(found.best.end()));
     }
   }
   return found;
@@ -220,14 +223,17 @@ void compare(Machine& machine, const std::string& problem, const Arguments& argu
       plan.cost = arena.cost();
       const auto proposer = is_random ? autotune::make_random_search(arena.space(), plan) : autotune::make_search(arena.space(), plan);
       all.push_back(search(arena, *proposer, arguments.evaluations));
-      if (all.back().best) best.push_back(*all.back().best);
+      for (const auto& [ratio, schedule] : all.back().best) best.push_back(schedule);
     }
   }
   const std::map<std::int64_t, double> ratios = arena.race_best(best);
   const auto ratio_of = [&](const Found& found) {
-    if (!found.best) return 1.0;
-    const auto raced = ratios.find(arena.number(*found.best));
-    return raced == ratios.end() ? found.ratio : raced->second;
+    double least = found.best.empty() ? 1.0 : std::numeric_limits<double>::infinity();
+    for (const auto& [screened, schedule] : found.best) {
+      const auto raced = ratios.find(arena.number(schedule));
+      least = std::min(least, raced == ratios.end() ? screened : raced->second);
+    }
+    return least;
   };
   for (std::uint64_t seed = 1; seed <= arguments.seeds; ++seed) {
     const Found &searched = all[2 * (seed - 1)], &drawn = all[2 * (seed - 1) + 1];

@@ -142,8 +142,23 @@ class StagedSearch : public Search {
   void settle(Climber& climber, std::size_t entry) {
     climber.centre = entry;
     explored_.insert(entry);
-    climber.ahead = ledger_.space().steps(ledger_.entries()[entry].trial.point);
-    ledger_.random().shuffle(climber.ahead);
+    climber.ahead = by_knob_in_turn(ledger_.entries()[entry].trial.point, ledger_.space().steps(ledger_.entries()[entry].trial.point));
+  }
+
+  // In random order, but no knob again before each has had its turn: one with many values has no more say than others. Taken from the back.
+  std::vector<Point> by_knob_in_turn(const Point& centre, std::vector<Point> steps) {
+    ledger_.random().shuffle(steps);
+    std::map<std::size_t, std::size_t> turns;  // knob -> how many of its steps there are so far
+    std::vector<std::pair<std::size_t, Point>> in_turn;
+    for (Point& step : steps) {
+      const auto& from = centre.choice();
+      const auto knob = static_cast<std::size_t>(std::mismatch(from.begin(), from.end(), step.choice().begin()).first - from.begin());
+      in_turn.emplace_back(turns[knob]++, std::move(step));
+    }
+    std::stable_sort(in_turn.begin(), in_turn.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<Point> ordered;
+    for (auto& [turn, step] : in_turn) ordered.push_back(std::move(step));
+    return ordered;
   }
 
   // The best entry that no climber has stood on.
