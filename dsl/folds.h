@@ -14,8 +14,8 @@ namespace kiln {
 std::string refuse_fold(const LoopNest& nest, int stage, std::size_t dimension, const EnclosingLoop& outermost);
 
 // Why a stage cannot keep what it computes from one iteration of `loop` to the next; an empty text when it can, or when that is not known here.
-// Halide (21) computes what a slide lacks from the least and the largest that an iteration reads; where one read moves along with the loop and
-// another takes the dimension as a whole, it was seen to compute too little.
+// Halide (21) computes what a slide lacks from the least and the largest that an iteration reads; where one read moved along with the loop and
+// another took the dimension as a whole, softmax came out wrong. Which of its steps goes wrong was not looked into.
 std::string refuse_slide(const LoopNest& nest, int stage, const EnclosingLoop& loop);
 
 }  // namespace kiln

@@ -13,11 +13,6 @@ namespace {
 using Halide::Internal::Call;
 using Halide::Internal::Function;
 
-// Halide's unique_name(char) gives one letter and a counter; a user's own name of that form gets a `$n` instead, so the two cannot be confused.
-bool is_made_up(const std::string& name) {
-  return name.size() >= 2 && name.find_first_not_of("0123456789", 1) == std::string::npos && (name[0] < '0' || name[0] > '9');
-}
-
 std::string without_suffix(const std::string& name) { return name.substr(0, name.find('$')); }
 
 // "blur$3" -> "blur", "f12" -> "f", "lambda_4" and "lambda_4$1" -> "lambda": Halide's boundary conditions are full of lambdas, and its names collide now
@@ -80,6 +75,10 @@ std::map<std::string, std::string> name_reductions(const std::vector<Halide::Int
 }
 
 }  // namespace
+
+bool is_made_up(const std::string& name) {
+  return name.size() >= 2 && name.find_first_not_of("0123456789", 1) == std::string::npos && (name[0] < '0' || name[0] > '9');
+}
 
 const Call* wrapped_input(const Function& function) {
   if (function.has_extern_definition() || !function.is_pure() || function.values().size() != 1) return nullptr;

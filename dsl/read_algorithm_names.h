@@ -13,6 +13,9 @@ namespace kiln {
 // The functions that the outputs need, each once, producers before consumers, in order of first use: Halide's own order follows names.
 std::vector<Halide::Internal::Function> functions_of(const Halide::Pipeline& pipeline);
 
+// Halide's unique_name(char) gives one letter and a counter; a user's own name of that form gets a `$n` instead, so the two cannot be confused.
+bool is_made_up(const std::string& name);
+
 // The input that this function does nothing but load, or null. Halide calls such a wrapper `<input>_im`.
 const Halide::Internal::Call* wrapped_input(const Halide::Internal::Function& function);
 

@@ -85,7 +85,7 @@ class Loops {
   // A name for a loop that comes of `old`, whose own name is free again.
   std::string name_for(const std::string& loop, const std::string& old, const std::string& suffix) {
     const std::string word = last_word(loop);
-    const std::string wanted = is_made_up(word) && word != old ? one_word(old) + suffix : word;
+    const std::string wanted = is_nobodys(word) && word != old ? one_word(old) + suffix : word;
     std::string name = wanted;
     for (int n = 2; name != old && taken_.contains(name); ++n) name = fmt::format("{}_{}", wanted, n);
     taken_.insert(name);

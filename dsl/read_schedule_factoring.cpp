@@ -50,7 +50,7 @@ class FactoringReader {
     const std::size_t rank = partial.args().size() - kept.size();
     for (std::size_t i = 0; i < kept.size(); ++i) {
       const std::string& dimension = partial.args()[rank + i];
-      const std::string& ours = factoring_.dimensions[dimension] = is_made_up(dimension) ? "part" + std::to_string(i) : last_word(dimension);
+      const std::string& ours = factoring_.dimensions[dimension] = is_nobodys(dimension) ? "part" + std::to_string(i) : last_word(dimension);
       factoring_.kept.insert(factoring_.kept.end(), {factoring_.reduced_loops.at(kept[i].var), ours});
     }
     return std::move(factoring_);

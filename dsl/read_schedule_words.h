@@ -6,6 +6,7 @@
 #include <string>
 
 #include "dsl/error.h"
+#include "dsl/read_algorithm_names.h"
 
 namespace kiln {
 
@@ -16,9 +17,7 @@ namespace kiln {
 // `x.xo.v12`: the last word is what the author, or Halide in his place, called the loop.
 inline std::string last_word(const std::string& loop) { return loop.substr(loop.rfind('.') + 1); }
 
-inline bool is_made_up(const std::string& word) {
-  const bool counts = word.size() >= 2 && word.find_first_not_of("0123456789", 1) == std::string::npos;
-  return counts || word.find('$') != std::string::npos;
-}
+// Nobody's word: Halide made it up, or put a suffix to it that differs from process to process.
+inline bool is_nobodys(const std::string& word) { return is_made_up(word) || word.find('$') != std::string::npos; }
 
 }  // namespace kiln

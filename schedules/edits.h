@@ -2,6 +2,7 @@
 // data, an author's, an autoscheduler's or a winner of before.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
