@@ -17,21 +17,17 @@ namespace {
 
 // Many points may print as schedules that are known: a bounded number of looks keeps a batch short.
 constexpr std::size_t kLooks = 20;
-// Of a batch, how much goes into edits of the best schedules, in quarters: most of it while the best is nobody's point (an author's schedule, an
-// autoscheduler's, an edit of before), some while it is one of the sketch. Where someone wrote a space, he said what is worth trying.
-constexpr std::size_t kEditsAhead = 3, kEditsBehind = 1;
 
 std::optional<double> ratio_of(const db::KnownOutcome& known, double baseline_ns) {
   return known.rejection ? ratio_when_cut(rejection_from(*known.rejection), baseline_ns) : known.ratio;
 }
 
-// The store's word for who proposed a schedule. A restart is a step of the local search.
+// The store's word for who proposed a schedule. A restart and an edit are steps of the local search.
 std::string origin_of(Phase phase) { return phase == Phase::restart ? "local" : std::string(print(phase)); }
 
 }  // namespace
 
-Proposals::Proposals(Run& run, WorkItem item)
-    : run_(run), item_(std::move(item)), edits_(item_.algorithm, item_.problem, run.device, run.seed) {
+Proposals::Proposals(Run& run, WorkItem item) : run_(run), item_(std::move(item)) {
   for (const db::Suspect& suspect : suspects(run_.store, run_.device_id, run_.toolchain_id))
     if (suspect.problem == item_.problem_id) suspects_.insert(schedule(run_.store, suspect.schedule).digest);
   for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
@@ -62,46 +58,33 @@ std::unique_ptr<Proposer> Proposals::make_proposer(const SearchPlan& plan) const
 }
 
 void Proposals::open(const SearchPlan& plan, double baseline_ns) {
+  std::unique_ptr<Proposer> points;
   try {
-    search_ = make_proposer(plan);
-    if (search_) search_->resume(past_suggestions(baseline_ns));
+    points = make_proposer(plan);
+    if (points) points->resume(past_suggestions(points->space(), baseline_ns));
   } catch (const AlgorithmError& error) {
-    give_up_search(error.what());
+    points.reset();
+    note_failed_space(error.what());
   }
+  search_.emplace(std::move(points), EditSearch(item_.algorithm, item_.problem, run_.device, run_.seed));
   for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
     if (deserves_another_try(known)) continue;
     const std::optional<double> ratio = ratio_of(known, baseline_ns);
     if (!ratio) continue;
     const db::ScheduleRow row = schedule(run_.store, known.schedule);
-    learn(parse_schedule(row.text), *ratio, !row.point.empty());
+    search_->learn(parse_schedule(row.text), *ratio, !row.point.empty());
   }
-  if (!search_) exhausted_ = seeds_.empty();
 }
 
-void Proposals::learn(const Schedule& schedule, double ratio, bool is_of_space) {
-  edits_.learn(schedule, ratio);
-  if (ratio >= best_ratio_) return;
-  best_ratio_ = ratio;
-  best_is_of_space_ = is_of_space;
-}
-
-bool Proposals::may_edit() const { return !search_ || search_->space() == schedules::kSketch; }
-
-std::size_t Proposals::edits_of(std::size_t count) const {
-  if (!may_edit()) return 0;
-  return count * (best_is_of_space_ ? kEditsBehind : kEditsAhead) / 4;
-}
-
-void Proposals::give_up_search(const std::string& why) {
-  search_.reset();
+void Proposals::note_failed_space(const std::string& why) {
   run_.note("space_failed", fmt::format("{}: nothing more is proposed from its space: {}", print(item_.problem), why));
 }
 
-std::vector<PastSuggestion> Proposals::past_suggestions(double baseline_ns) const {
+std::vector<PastSuggestion> Proposals::past_suggestions(const std::string& space, double baseline_ns) const {
   std::vector<PastSuggestion> past;
   for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
     const db::ScheduleRow row = schedule(run_.store, known.schedule);
-    if (row.space != search_->space() || row.point.empty()) continue;
+    if (row.space != space || row.point.empty()) continue;
     if (deserves_another_try(known)) continue;
     const auto stored = nlohmann::json::parse(row.point);
     past.push_back({stored.at("point").get<std::string>(), parse_phase(stored.at("phase").get<std::string>()).value_or(Phase::random),
@@ -110,20 +93,30 @@ std::vector<PastSuggestion> Proposals::past_suggestions(double baseline_ns) cons
   return past;
 }
 
-std::optional<Suggestion> Proposals::suggest() {
-  if (!search_) return std::nullopt;
+std::optional<Idea> Proposals::propose(const std::set<Digest>& batch) {
+  const auto is_known = [&](const Digest& schedule) { return knows(schedule) || batch.contains(schedule); };
   try {
-    return search_->propose();
+    return search_->propose(is_known);
   } catch (const AlgorithmError& error) {
-    give_up_search(error.what());
-    return std::nullopt;
+    note_failed_space(error.what());
+    search_->drop_points();
   }
+  return search_->propose(is_known);
 }
 
 void Proposals::add_seed(const Schedule& schedule, const std::string& origin) {
   if (knows(digest(schedule)) || find_illegal(schedule, *item_.algorithm, &item_.problem)) return;
   seeds_.push_back({schedule, origin, {}, {}, schedule.is_opaque()});
   exhausted_ = false;
+}
+
+Wish Proposals::wish_of(Idea idea) const {
+  Wish wish{std::move(idea.schedule), origin_of(Phase::local), std::move(idea.suggestion), {}, false};
+  if (wish.suggestion) {
+    wish.origin = origin_of(wish.suggestion->phase);
+    wish.space = search_->points()->space();
+  }
+  return wish;
 }
 
 // Whether it belongs to the batch now: not when it is known, is in the batch already, or is a suspect that has to wait for its own.
@@ -150,25 +143,11 @@ std::vector<Wish> Proposals::next(std::size_t count) {
       take(seeds_.front());
       seeds_.erase(seeds_.begin());
     }
-    const auto take_points = [&](std::size_t until) {
-      for (std::size_t looks = 0; wishes.size() < until && looks < kLooks * count; ++looks) {
-        const std::optional<Suggestion> suggestion = suggest();
-        if (!suggestion) break;
-        take({suggestion->schedule, origin_of(suggestion->phase), suggestion, search_->space(), false});
-      }
-    };
-    const auto is_known = [&](const Digest& schedule) { return knows(schedule) || batch.contains(schedule); };
-    const auto take_edits = [&] {
-      while (may_edit() && wishes.size() < count) {
-        const std::optional<Schedule> edited = edits_.propose(is_known);
-        if (!edited) break;
-        take({*edited, origin_of(Phase::local), {}, {}, false});
-      }
-    };
-    take_points(count - edits_of(count));
-    if (edits_of(count) > 0) take_edits();
-    take_points(count);
-    take_edits();
+    for (std::size_t looks = 0; wishes.size() < count && looks < kLooks * count; ++looks) {
+      std::optional<Idea> idea = propose(batch);
+      if (!idea) break;
+      take(wish_of(std::move(*idea)));
+    }
   }
   if (wishes.empty() && !postponed_.empty()) {
     wishes.push_back(std::move(postponed_.back()));
@@ -202,12 +181,11 @@ std::optional<double> ratio_when_cut(const generators::Rejection& rejection, dou
 void Proposals::reject(const generators::Rejection& rejection) { ++rejected_[std::string(print(rejection.reason))]; }
 
 void Proposals::observe(const Wish& wish, std::optional<double> ratio) {
-  if (ratio) learn(wish.schedule, *ratio, wish.suggestion.has_value());
-  if (!wish.suggestion || !search_) return;
   try {
-    search_->observe(wish.suggestion->point, ratio);
+    search_->observe({wish.schedule, wish.suggestion}, ratio);
   } catch (const AlgorithmError& error) {
-    give_up_search(error.what());
+    note_failed_space(error.what());
+    search_->drop_points();
   }
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "autotune/entrant.h"
-#include "autotune/search/edit_search.h"
+#include "autotune/search/mixed_search.h"
 
 namespace kiln::autotune {
 
@@ -23,8 +23,8 @@ class Proposals {
   // Takes over what earlier runs know of the problem.
   Proposals(Run& run, WorkItem item);
 
-  // The search of the problem's space, told what became of earlier trials: the plugin's own space where its author wrote one, else ours. What a
-  // plugin's space does wrong ends its search, not the run. The baseline's time turns the times of what was cut as too slow into ratios.
+  // The search of the problem, told what became of earlier trials: of the plugin's own space where its author wrote one, else of ours. What a
+  // plugin's space does wrong ends its points, not the run. The baseline's time turns the times of what was cut as too slow into ratios.
   void open(const SearchPlan& plan, double baseline_ns);
 
   // Dropped when it is known or illegal.
@@ -51,12 +51,10 @@ class Proposals {
   std::vector<Wish> suspects_to_retry() const;
   bool deserves_another_try(const db::KnownOutcome& known) const;
   std::unique_ptr<Proposer> make_proposer(const SearchPlan& plan) const;
-  std::vector<PastSuggestion> past_suggestions(double baseline_ns) const;
-  std::optional<Suggestion> suggest();
-  bool may_edit() const;
-  std::size_t edits_of(std::size_t count) const;
-  void learn(const Schedule& schedule, double ratio, bool is_of_space);
-  void give_up_search(const std::string& why);
+  std::vector<PastSuggestion> past_suggestions(const std::string& space, double baseline_ns) const;
+  std::optional<Idea> propose(const std::set<Digest>& batch);
+  Wish wish_of(Idea idea) const;
+  void note_failed_space(const std::string& why);
 
   Run& run_;
   WorkItem item_;
@@ -65,10 +63,7 @@ class Proposals {
   std::vector<Wish> seeds_;              // not proposed yet
   std::set<Digest> suspects_;            // schedules under which an earlier run died
   std::vector<Wish> postponed_;          // suspects that were proposed again
-  std::unique_ptr<Proposer> search_;
-  EditSearch edits_;
-  double best_ratio_ = 1;                // the baseline's, until something is faster
-  bool best_is_of_space_ = false;
+  std::optional<MixedSearch> search_;    // once it is open
   bool resumed_ = false;
   bool exhausted_ = false;
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Kiln's search of the sketch against random search in the same space: 100 evaluations each, five pipelines, three seeds. About half an hour.
+# Kiln's search against random search in the sketch's space: 100 evaluations each, five pipelines, three seeds. About half an hour.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bash .ci/setup.sh

@@ -1,5 +1,6 @@
-// The search against random search in the same space, with the same number of evaluations: for each problem and seed the best schedule that either
-// found, raced against each other at the end. Both start from the space's seeds; a schedule that several searches propose is built and timed once.
+// Kiln's search (points of the sketch and edits of what was good, as `tune` mixes them) against random search in the same space, with the same number
+// of evaluations: for each problem and seed the best schedule that either found, raced against each other at the end. Both start from the space's
+// seeds; a schedule that several searches propose is built and timed once.
 // usage: search_bench KILN_PROGRAM [--evaluations N] [--seeds N] [--load LIBRARY]... PROBLEM...
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,14 +13,15 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "autotune/compile_pool.h"
 #include "autotune/measurer.h"
 #include "autotune/probe.h"
 #include "autotune/proposals.h"
 #include "autotune/reader.h"
+#include "autotune/search/mixed_search.h"
 #include "autotune/search/predicted_cost.h"
-#include "autotune/search/search.h"
 #include "dsl/error.h"
 #include "dsl/legality.h"
 #include "schedules/spaces.h"
@@ -85,8 +87,10 @@ class Arena {
 
   const Problem& problem() const { return problem_; }
   const schedules::Space& space() const { return *space_; }
-  std::function<std::optional<double>(const Schedule&)> cost() const {
-    return [this](const Schedule& schedule) { return autotune::predicted_cost(*algorithm_, schedule, problem_, machine_.device); };
+
+  autotune::MixedSearch kilns_search(autotune::SearchPlan plan) const {
+    plan.cost = [this](const Schedule& schedule) { return autotune::predicted_cost(*algorithm_, schedule, problem_, machine_.device); };
+    return {autotune::make_proposer(*space_, plan), autotune::EditSearch(algorithm_, problem_, machine_.device, plan.seed)};
   }
 
   // Time over the baseline's, for every schedule that could be built, checked and timed.
@@ -188,22 +192,50 @@ struct Found {
   std::size_t proposed = 0, failed = 0;
 };
 
-Found search(Arena& arena, autotune::Search& search, std::uint64_t evaluations) {
+// One of the two searches.
+struct Contestant {
+  std::function<std::optional<autotune::Idea>()> propose;
+  std::function<void(const autotune::Idea&, Outcome)> observe;
+};
+
+Contestant kilns_search(const Arena& arena, const autotune::SearchPlan& plan) {
+  auto search = std::make_shared<autotune::MixedSearch>(arena.kilns_search(plan));
+  auto proposed = std::make_shared<std::set<Digest>>();
+  const auto propose = [search, proposed]() -> std::optional<autotune::Idea> {
+    auto idea = search->propose([&](const Digest& schedule) { return proposed->contains(schedule); });
+    if (idea) proposed->insert(digest(idea->schedule));
+    return idea;
+  };
+  return {propose, [search](const autotune::Idea& idea, Outcome outcome) { search->observe(idea, outcome); }};
+}
+
+// It learns nothing from outcomes.
+Contestant random_search(const Arena& arena, const autotune::SearchPlan& plan) {
+  std::shared_ptr<autotune::Search> search = autotune::make_random_search(arena.space(), plan);
+  const auto propose = [search, &arena]() -> std::optional<autotune::Idea> {
+    const auto proposal = search->propose();
+    if (!proposal) return std::nullopt;
+    return autotune::Idea{arena.space().schedule(proposal->point), std::nullopt};
+  };
+  return {propose, [](const autotune::Idea&, Outcome) {}};
+}
+
+Found run_search(Arena& arena, const Contestant& contestant, std::uint64_t evaluations) {
   Found found;
   while (found.proposed < evaluations) {
-    std::vector<schedules::Point> points;
+    std::vector<autotune::Idea> ideas;
     std::vector<Schedule> batch;
     while (batch.size() < std::min<std::uint64_t>(kBatch, evaluations - found.proposed)) {
-      const auto proposal = search.propose();
-      if (!proposal) break;
-      points.push_back(proposal->point);
-      batch.push_back(arena.space().schedule(proposal->point));
+      std::optional<autotune::Idea> idea = contestant.propose();
+      if (!idea) break;
+      batch.push_back(idea->schedule);
+      ideas.push_back(std::move(*idea));
     }
     if (batch.empty()) break;
     found.proposed += batch.size();
     const std::vector<Outcome> outcomes = arena.evaluate(batch);
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      search.observe(points[i], outcomes[i]);
+      contestant.observe(ideas[i], outcomes[i]);
       found.failed += !outcomes[i];
       if (!outcomes[i]) continue;
       found.best.emplace(*outcomes[i], batch[i]);
@@ -219,10 +251,8 @@ void compare(Machine& machine, const std::string& problem, const Arguments& argu
   std::vector<Schedule> best;
   for (std::uint64_t seed = 1; seed <= arguments.seeds; ++seed) {
     for (const bool is_random : {false, true}) {
-      autotune::SearchPlan plan{.seed = seed, .expected_trials = arguments.evaluations};
-      plan.cost = arena.cost();
-      const auto proposer = is_random ? autotune::make_random_search(arena.space(), plan) : autotune::make_search(arena.space(), plan);
-      all.push_back(search(arena, *proposer, arguments.evaluations));
+      const autotune::SearchPlan plan{.seed = seed, .expected_trials = arguments.evaluations};
+      all.push_back(run_search(arena, is_random ? random_search(arena, plan) : kilns_search(arena, plan), arguments.evaluations));
       for (const auto& [ratio, schedule] : all.back().best) best.push_back(schedule);
     }
   }
