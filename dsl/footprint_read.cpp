@@ -26,6 +26,9 @@ struct Reach {
     elements = std::min(volume(hull), sum);
   }
 
+  // Elements that lie in both hulls. What is touched in no iteration has none.
+  std::int64_t shared(const Reach& other) const { return elements == 0 || other.elements == 0 ? 0 : volume(overlap(hull, other.hull)); }
+
  private:
   std::vector<Box> boxes_;
 };
@@ -165,7 +168,7 @@ class Reader {
     for (const auto& [buffer, reach] : now) {
       if (inside.contains(buffer)) continue;
       const auto known = earlier.find(buffer);
-      const std::int64_t shared = known == earlier.end() ? 0 : volume(overlap(reach.hull, known->second.hull));
+      const std::int64_t shared = known == earlier.end() ? 0 : reach.shared(known->second);
       node.swept[buffer] += times * std::max<std::int64_t>(reach.elements - shared, 0) * element_bytes_[static_cast<std::size_t>(buffer)];
     }
   }

@@ -219,6 +219,17 @@ TEST(ClosedForms, a_stage_stored_further_out_computes_only_what_is_new) {
   EXPECT_EQ(iterations(*read_footprint(stencil(), parse_schedule("rows.compute_at(out, y)\n"), stencil_problem(16, 12)).tree, "rows.y"), 3 * 12);
 }
 
+// The first chunk of rows reads above the input, that is nothing: the second has nothing in common with it.
+TEST(ClosedForms, what_reads_nothing_shares_nothing) {
+  Algorithm shifted = stencil();
+  shifted.stages[3].values = {parse_expression("(select f32 (lt bool y 8) (constant f32 0) (load f32 gray 0 x (sub i32 y 8)))")};
+  const ClosedForms forms = read_footprint(shifted, parse_schedule("out.split(y, yo, yi, 4)\n"), stencil_problem(8, 16));
+  ASSERT_TRUE(forms.tree) << forms.why_not;
+  EXPECT_EQ(iterations(*forms.tree, "out.yo"), 4);
+  // Sixteen rows of the output and nine of the input, one of them read by the second chunk.
+  EXPECT_EQ(total(*traffic(*forms.tree, {1 << 20, Memory::Owner::chip, 1})), (16 + 9) * 8 * 4);
+}
+
 TEST(Held, what_one_step_leaves_makes_room_for_the_next) {
   // Each iteration reads 100 bytes of a, then 60 of b; c stays.
   FootprintTree tree;
