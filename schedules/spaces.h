@@ -12,7 +12,7 @@
 
 namespace kiln::schedules {
 
-// A satisfiable space with at least one seed, or nothing when the device is no CPU. Calls no Halide: the supervisor may use it.
+// A satisfiable space with at least one seed, or nothing for an algorithm that no kernel of a GPU computes. Calls no Halide: the supervisor may use it.
 std::optional<Space> space_for(const Algorithm& algorithm, const Problem& problem, const Device& device);
 
 struct ShippedSpace {

@@ -6,6 +6,7 @@ set(rows
   "db:dsl"
   "generators/runtime:"
   "generators/cuda/emulator:"
+  "generators/cuda:dsl,generators/core,generators/cuda/emulator"
   "generators/operators:dsl"
   "generators/halide_plugin:dsl,db"
   "generators/host:dsl,generators/core"

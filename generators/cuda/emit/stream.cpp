@@ -1,0 +1,17 @@
+#include "generators/cuda/emit/stream.h"
+
+#include "dsl/error.h"
+#include "generators/cuda/emit/stream_shapes.h"
+
+namespace kiln::generators::cuda {
+
+KernelText emit_stream(const StreamPlan& plan, const std::string& name, Math math) {
+  switch (plan.shape) {
+    case StreamPlan::Shape::flat: return emit_flat(plan, name, math);
+    case StreamPlan::Shape::rows: return emit_rows(plan, name, math);
+    case StreamPlan::Shape::turned: return emit_turned(plan, name, math);
+  }
+  KILN_CHECK(false, "a shape without a skeleton");
+}
+
+}  // namespace kiln::generators::cuda

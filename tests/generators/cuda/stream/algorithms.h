@@ -1,0 +1,23 @@
+// Algorithms for the stream skeleton, written down by hand: no Halide is needed to see what becomes of them.
+#pragma once
+
+#include "dsl/algorithm.h"
+
+namespace kiln::tests {
+
+// y(n, m) = bf16(g / (1 + exp(-g)) · u): g, u, y of bf16. Contract strict.
+Algorithm gate();
+
+// y(n, m) = bf16(x · scale(m) · gamma(n)), scale(m) = 1 / sqrt(squares(m) / n + eps), squares(m) the sum of x²; x, gamma, y of bf16. Contract bounded.
+Algorithm norm();
+
+// y(n, m) = e / total(m), e(n, m) = exp(x - peak(m)): peak and total over the row; f32. Contract bounded.
+Algorithm shares();
+
+// y(n, m) = 2 · x(m, n) + z(n, m), f32. Contract strict.
+Algorithm turn();
+
+// y(n, m) = x(n + 1, m), f32.
+Algorithm shift();
+
+}  // namespace kiln::tests
