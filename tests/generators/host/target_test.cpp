@@ -58,7 +58,7 @@ TEST(Toolchain, names_halide_and_the_version_of_our_own_code_generation) { EXPEC
 
 TEST(ProbeCpu, this_machine_has_caches_cores_and_a_name) {
   const Device device = probe_cpu();
-  EXPECT_EQ(device.kind, "cpu");
+  EXPECT_EQ(device.kind(), "cpu");
   EXPECT_FALSE(device.vendor.empty());
   EXPECT_FALSE(device.model.empty());
   EXPECT_GE(device.cores, 1);
