@@ -48,7 +48,7 @@ std::optional<Rejection> find_too_deep(const Ring& ring, const Gpu& gpu, int blo
   const int most = most_stages(ring, gpu, blocks_per_sm);
   const Tile& tile = ring.tile;
   return beyond(Reason::over_shared, asked, allowed,
-                fmt::format("{} stages of {} bytes need {} bytes of shared memory with all that stands beside them; one block{} may use {}. "
+                fmt::format("a ring of {} x {} bytes needs {} bytes of shared memory with all that stands beside it; one block{} may use {}. "
                             "With tile m={} n={} k={} {}.",
                             ring.stages, grouped(stage_bytes(ring)), grouped(asked),
                             blocks_per_sm > 1 ? fmt::format(" of {} on an SM", blocks_per_sm) : "", grouped(allowed), tile.m, tile.n, tile.k,

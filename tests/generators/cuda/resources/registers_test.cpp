@@ -23,7 +23,8 @@ TEST(Registers, a_block_starts_with_an_even_share) {
 
 // Read from the reports of 52 generated kernels, CUDA 13.0.88.
 TEST(Registers, what_setmaxnreg_deals_out_must_be_there) {
-  for (const Roles& legal : {roles_of(2, 24, 240), roles_of(2, 40, 232), roles_of(3, 32, 160), roles_of(1, 40, 216)}) EXPECT_EQ(said(find_illegal_roles(legal, h200())), "legal");
+  for (const Roles& legal : {roles_of(2, 24, 240), roles_of(2, 40, 232), roles_of(3, 32, 160), roles_of(1, 40, 216)})
+    EXPECT_EQ(said(find_illegal_roles(legal, h200())), "legal");
   EXPECT_EQ(said(find_illegal_roles(roles_of(2, 24, 248), h200())),
             "over_registers 66560 > 64512: setmaxnreg deals out 66,560 registers: 128 threads with 24 and 256 with 248; a block of 384 threads has 64,512. "
             "Beside a producer with 24 each consumer may have 240.");
