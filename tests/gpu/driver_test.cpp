@@ -15,7 +15,11 @@ using namespace generators::cuda::driver;
 
 // `add` is light, `churn` keeps 64 numbers in registers.
 constexpr char kText[] = R"(#include "types.cuh"
-extern "C" __global__ void add(u32* sums, u32 amount) { sums[blockIdx.x * blockDim.x + threadIdx.x] += amount; }
+#include "barriers.cuh"
+extern "C" __global__ void add(u32* sums, u32 amount) {
+  pdl_wait();
+  sums[blockIdx.x * blockDim.x + threadIdx.x] += amount;
+}
 extern "C" __global__ void churn(float* values, u32 times) {
   float held[64];
 #pragma unroll
