@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 
-#include <map>
 #include <string>
 
 #include "generators/cuda/driver/driver.h"
