@@ -70,12 +70,26 @@ db::ProblemRow problem_row(const Problem& problem, const Algorithm& algorithm, d
 }
 
 db::DeviceRow device_row(const Device& device) {
+  const std::string text = print(identity(device));
+  if (device.gpu)
+    return {.digest = digest(device),
+            .kind = "cuda",
+            .vendor = device.vendor,
+            .model = device.model,
+            .arch = device.gpu->arch,
+            .text = text,
+            .units = device.gpu->sms,
+            .l1_bytes = {},
+            .l2_bytes = device.gpu->l2_bytes,
+            .l3_bytes = {},
+            .shared_bytes = device.gpu->block_shared_bytes,
+            .memory_bytes = device.gpu->memory_bytes};
   return {.digest = digest(device),
-          .kind = device.kind,
+          .kind = "cpu",
           .vendor = device.vendor,
           .model = device.model,
           .arch = "x86-64",
-          .text = print(device),
+          .text = text,
           .units = device.cores,
           .l1_bytes = device.l1_bytes,
           .l2_bytes = device.l2_bytes,

@@ -21,7 +21,7 @@
 namespace kiln {
 
 // Raised when this header or a type it uses changes; compared when a plugin is loaded. A plugin without this header has no such number.
-inline constexpr int kPluginAbi = 2;
+inline constexpr int kPluginAbi = 3;
 
 namespace schedules {
 class Space;

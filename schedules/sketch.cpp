@@ -282,6 +282,7 @@ bool is_countable(const Space& space) {
 }  // namespace
 
 Space sketch(const Algorithm& algorithm, const Problem& problem, const Device& device, const std::string& name) {
+  require_cpu(device, "the space `" + name + "`");
   std::size_t most_places = algorithm.stages.size();
   Space space = draw(algorithm, problem, device, name, most_places);
   while (most_places > 0 && !is_countable(space)) {

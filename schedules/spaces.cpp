@@ -27,7 +27,7 @@ std::optional<Space> cuda_space_for(const Algorithm& algorithm, const Problem& p
 }  // namespace
 
 std::optional<Space> space_for(const Algorithm& algorithm, const Problem& problem, const Device& device) {
-  if (device.kind == "gpu") return cuda_space_for(algorithm, problem, device);
+  if (device.gpu) return cuda_space_for(algorithm, problem, device);
   if (const auto product = find_contraction(with_stored_outputs(algorithm), problem)) return matmul_host(*product, reference(algorithm, product->b), device);
   if (is_pointwise(algorithm)) return pointwise_host(algorithm, problem, device);
   if (is_row_operator(algorithm)) return rows_host(algorithm, problem, device);
@@ -47,6 +47,7 @@ std::vector<ShippedSpace> shipped_spaces() {
 }
 
 Schedule any_extent_schedule(const Algorithm& algorithm, const Device& device) {
+  require_cpu(device, "the schedule for any extent");
   // Read in several places, a stage would be written out in each, and what it reads in each of those; at root it is right for every reader.
   constexpr std::int64_t kMostReads = 2;
   Schedule schedule;

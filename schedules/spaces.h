@@ -22,7 +22,7 @@ struct ShippedSpace {
 std::vector<ShippedSpace> shipped_spaces();
 
 // A schedule that is right for every extent, 1 included: all splits guarded. What a package's generic variant falls back to when no tuned
-// schedule is free of demands on the extents.
+// schedule is free of demands on the extents. Throws UsageError when the device is no CPU.
 Schedule any_extent_schedule(const Algorithm& algorithm, const Device& device);
 
 }  // namespace kiln::schedules

@@ -5,8 +5,10 @@ set(rows
   "schedules:dsl"
   "db:dsl"
   "generators/runtime:"
+  "generators/cuda/driver:dsl"
   "generators/cuda/emulator:"
-  "generators/cuda:dsl,generators/core,generators/cuda/emulator"
+  "generators/cuda:dsl,generators/core,generators/cuda/driver,generators/cuda/emulator,generators/cuda/resources"
+  "generators/cuda/resources:dsl,generators/core"
   "generators/operators:dsl"
   "generators/halide_plugin:dsl,db"
   "generators/host:dsl,generators/core"
@@ -21,7 +23,7 @@ set(internals "^(dsl/(algorithm|read_algorithm|read_schedule|rebuild|apply|stage
 function(folder_of path result)
   if(path MATCHES "^generators/[^/]+$")
     set(${result} "generators/core" PARENT_SCOPE)  # files directly in generators/
-  elseif(path MATCHES "^(generators/cuda/emulator|generators/[a-z_]+|autotune/cli)/")
+  elseif(path MATCHES "^(generators/cuda/[a-z_]+|generators/[a-z_]+|autotune/cli)/")
     set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
   elseif(path MATCHES "^([a-z]+)/")
     set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)

@@ -42,6 +42,7 @@ class CompileWorker {
  public:
   void hello(const Json& body, const Answer& answer) {
     device_ = parse_device(body.at("device").get<std::string>());
+    require_cpu(device_, "this compile worker");
     objects_.emplace(body.at("cache").get<std::string>());
     answer.send("ready", Json::object());
   }

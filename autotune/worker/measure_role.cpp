@@ -42,6 +42,7 @@ class MeasuringWorker {
 
   void hello(const Json& body, const Answer& answer) {
     device_ = parse_device(body.at("device").get<std::string>());
+    require_cpu(device_, "this measuring worker");
     protocol_ = parse_cpu_protocol(body.at("protocol").get<std::string>());
     objects_.emplace(body.at("cache").get<std::string>());
     pin(protocol_.threads);

@@ -253,7 +253,7 @@ TEST_F(ReadAlgorithm, plugins_that_cannot_be_used_say_why) {
   EXPECT_EQ(missing, "plugin '/nowhere/libmine.so' cannot be loaded: /nowhere/libmine.so: cannot open shared object file: No such file or directory");
   const std::string path = tests::plugin("wrong_abi");
   EXPECT_EQ(message_of<UsageError>([&] { load_plugin(path); }),
-            "plugin '" + path + "' was built for plugin interface 999, and this program has 2; build it again");
+            "plugin '" + path + "' was built for plugin interface 999, and this program has 3; build it again");
 }
 
 TEST(Registration, wrong_axes_are_errors_when_the_generator_is_read) {

@@ -58,7 +58,7 @@ std::vector<Tool> find_tools(const std::string& path) {
 }
 
 void judge(Diagnosis& diagnosis) {
-  if (diagnosis.machine.device.kind != "cpu") diagnosis.missing.push_back("no usable CPU was found");
+  if (diagnosis.machine.device.gpu) diagnosis.missing.push_back("no usable CPU was found");
   if (diagnosis.halide_path.empty()) diagnosis.missing.push_back("libHalide is not loaded; `.ci/setup.sh` installs it into .venv");
   for (const Tool& tool : diagnosis.tools)
     if (tool.path.empty())
@@ -100,7 +100,7 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
   const Conditions& now = diagnosis.machine.conditions;
   Json tools = Json::object();
   for (const Tool& tool : diagnosis.tools) tools[tool.name] = tool.path.empty() ? Json(nullptr) : Json(tool.path);
-  return Json{{"device", {{"kind", device.kind}, {"model", device.model}, {"features", device.features}, {"cores", device.cores},
+  return Json{{"device", {{"kind", device.kind()}, {"model", device.model}, {"features", device.features}, {"cores", device.cores},
                           {"l1_bytes", device.l1_bytes}, {"l2_bytes", device.l2_bytes}, {"l3_bytes", device.l3_bytes},
                           {"vector_bytes", device.vector_bytes}, {"vector_registers", device.vector_registers}}},
               {"target", diagnosis.target},

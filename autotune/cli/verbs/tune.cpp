@@ -19,6 +19,7 @@
 #include "autotune/session.h"
 #include "dsl/error.h"
 #include "dsl/problem.h"
+#include "schedules/devices.h"
 
 namespace kiln::autotune::cli {
 namespace {
@@ -38,6 +39,8 @@ double budget(const Flags& flags) {
 
 void require_device(const std::string& device) {
   if (device.empty() || device == "cpu") return;
+  if (const schedules::NamedDevice* known = schedules::find_device(device); known != nullptr && known->device.gpu)
+    throw UsageError(fmt::format("--device {0}: `kiln tune` is built for CPUs; {0} is a GPU", device));
   throw UsageError(fmt::format("--device {}: this program tunes for `cpu`, the one it runs on", device));
 }
 

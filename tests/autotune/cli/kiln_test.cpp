@@ -142,7 +142,11 @@ TEST_F(Kiln, operators_spaces_and_devices_are_listed) {
   for (const Json& one : operators) names.push_back(one["operator"]);
   for (const char* name : {"matmul", "swiglu", "rmsnorm", "softmax"}) EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   EXPECT_FALSE(Json::parse(run({"list", "spaces", "--json"}).out).empty());
-  EXPECT_TRUE(Json::parse(run({"list", "devices", "--json"}).out)[0]["here"]);
+  const Json devices = Json::parse(run({"list", "devices", "--json"}).out);
+  EXPECT_TRUE(devices[0]["here"]);
+  EXPECT_EQ(devices[0]["kind"], "cpu");
+  EXPECT_EQ(std::count_if(devices.begin(), devices.end(), [](const Json& one) { return one["kind"] == "gpu"; }), 3);
+  EXPECT_NE(run({"list", "devices"}).out.find("NVIDIA H200"), std::string::npos);
   const Said absent = run({"list", "operators", "--load", "./absent.so"});
   EXPECT_EQ(absent.code, 2);
   EXPECT_NE(absent.err.find("absent.so"), std::string::npos);

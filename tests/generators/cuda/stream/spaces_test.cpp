@@ -17,11 +17,7 @@ namespace {
 constexpr std::uint64_t kSeed = 20261130;
 constexpr int kDraws = 150;
 
-Device gpu() {
-  Device device = schedules::device_named("x86-64-v3");
-  device.kind = "gpu";
-  return device;
-}
+const Device& gpu() { return schedules::device_named("h200"); }
 
 std::set<std::string> points_of(const schedules::Space& space, schedules::Random& random) {
   std::set<std::string> schedules;
