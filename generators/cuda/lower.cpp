@@ -62,6 +62,12 @@ std::string function_name(const Algorithm& algorithm, const Computation& computa
 
 }  // namespace
 
+std::string Program::text() const {
+  std::vector<const KernelText*> texts;
+  for (const Kernel& kernel : kernels) texts.push_back(&kernel.text);
+  return translation_unit(texts);
+}
+
 Program lower(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem) {
   require_served(schedule);
   const AlgorithmFacts facts = facts_of(algorithm, &problem);

@@ -22,6 +22,8 @@ struct Program {
   std::vector<Kernel> kernels;               // one after the other
   std::vector<Intermediate> intermediates;   // what one writes and a later one reads
   bool is_strict = false;                    // a · b + c is two roundings
+
+  std::string text() const;                  // one translation unit over generators/cuda/device
 };
 
 // Throws ScheduleError: an illegal schedule, a directive that the back end has no place for, a stage that no skeleton covers, with the requirement that it

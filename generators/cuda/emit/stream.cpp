@@ -5,6 +5,16 @@
 
 namespace kiln::generators::cuda {
 
+std::string translation_unit(const std::vector<const KernelText*>& kernels) {
+  std::string text;
+  for (const char* file : {"types", "barriers", "moves", "numbers", "lanes", "streams"}) text += std::string("#include \"") + file + ".cuh\"\n";
+  for (const KernelText* kernel : kernels) {
+    text += "\n";
+    text += kernels.size() == 1 ? kernel->text : "namespace of_" + kernel->name + " {\n" + kernel->text + "}  // namespace of_" + kernel->name + "\n";
+  }
+  return text;
+}
+
 KernelText emit_stream(const StreamPlan& plan, const std::string& name, Math math) {
   switch (plan.shape) {
     case StreamPlan::Shape::flat: return emit_flat(plan, name, math);

@@ -25,9 +25,12 @@ struct KernelParameter {
 
 struct KernelText {
   std::string name;   // of the extern "C" function
-  std::string text;   // one translation unit over generators/cuda/device
+  std::string text;   // its functions and itself, over the prelude's files that kPrelude names
   std::vector<KernelParameter> parameters;
 };
+
+// One translation unit: the prelude's includes, then the kernels, each with its functions in a namespace of its own when there are several.
+std::string translation_unit(const std::vector<const KernelText*>& kernels);
 
 // `name` is the function's. Throws ScheduleError for an expression that no kernel can say.
 KernelText emit_stream(const StreamPlan& plan, const std::string& name, Math math);

@@ -69,7 +69,8 @@ class Arguments {
 }  // namespace
 
 Emulated::Emulated(const Program& program) : program_(program) {
-  for (const Kernel& kernel : program.kernels) compiled_.emplace_back(kernel.text.text, kernel.text.name);
+  const std::string text = program.text();
+  for (const Kernel& kernel : program.kernels) compiled_.emplace_back(text, kernel.text.name);
 }
 
 emulator::Launch Emulated::launch_of(const StreamPlan& plan, unsigned seed) {

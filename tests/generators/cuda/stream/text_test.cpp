@@ -20,8 +20,8 @@ Program lowered(const Algorithm& algorithm, const char* problem, const char* sch
 // Computation, plan and text of every kernel.
 std::string page(const Program& program) {
   std::string text;
-  for (const generators::cuda::Kernel& kernel : program.kernels) text += print(kernel.plan.computation) + print(kernel.plan) + "\n" + kernel.text.text;
-  return text;
+  for (const generators::cuda::Kernel& kernel : program.kernels) text += print(kernel.plan.computation) + print(kernel.plan) + "\n";
+  return text + program.text();
 }
 
 constexpr const char* kFlat = "y.fuse(n, m, i).split(i, b, i, 2048, GuardWithIf).split(i, t, v, 8).gpu_blocks(b).gpu_threads(t).vectorize(v)\n";
