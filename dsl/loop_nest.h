@@ -110,7 +110,9 @@ struct Fold {
 // What the directives of the CUDA back end say of the kernel that computes a stage at root. 0 and empty: nothing was said.
 struct KernelShape {
   std::int64_t rows_per_block = 0, threads_per_row = 0;
-  std::int64_t vector = 0, blocks_per_sm = 0, cluster = 0;
+  std::int64_t dot_columns = 0, dot_warps = 0, dot_teams = 0;  // dots
+  std::int64_t strip_lanes = 0, strip_groups = 0;              // strips
+  std::int64_t vector = 0, accesses = 0, blocks_per_sm = 0, cluster = 0;
   std::string fixed;                     // the loop whose extent is a constant of the text
   std::string loads, stores;             // hints to the caches
   bool is_dependent = false;             // launched while the kernel before it still runs

@@ -11,6 +11,7 @@
 #include "schedules/sketch.h"
 #include "schedules/stage_graph.h"
 #include "schedules/structure.h"
+#include "schedules/sums_cuda.h"
 #include "schedules/turned_cuda.h"
 
 namespace kiln::schedules {
@@ -18,6 +19,7 @@ namespace {
 
 std::optional<Space> cuda_space_for(const Algorithm& algorithm, const Problem& problem, const Device& device) {
   if (is_turned_operator(algorithm)) return turned_cuda(algorithm, problem, device);
+  if (is_sum_operator(algorithm)) return sums_cuda(algorithm, problem, device);
   if (is_line_operator(algorithm)) return lines_cuda(algorithm, problem, device);
   const bool has_rows = is_pointwise(algorithm) && algorithm.stage(algorithm.outputs[0]).loops.size() == 2;
   if (has_rows || is_row_operator(algorithm)) return rows_cuda(algorithm, problem, device);
@@ -42,6 +44,7 @@ std::vector<ShippedSpace> shipped_spaces() {
       {"rows_cuda", "on a GPU: the same as pointwise_host and rows_host, of two dimensions"},
       {"rows_host", "reductions over whole rows, read by one output of the same rows"},
       {"sketch", "everything else on a CPU"},
+      {"sums_cuda", "on a GPU: one sum of products for each element, of a few rows, read point by point by one output"},
       {"turned_cuda", "on a GPU: one output that reads a matrix by columns"},
   };
 }

@@ -1,6 +1,7 @@
 // Every directive, in the order of their names. A new one is a file like split.h, an include and a name here.
 #pragma once
 
+#include "dsl/directives/accesses.h"
 #include "dsl/directives/align_bounds.h"
 #include "dsl/directives/align_storage.h"
 #include "dsl/directives/async.h"
@@ -16,6 +17,7 @@
 #include "dsl/directives/compute_root.h"
 #include "dsl/directives/compute_with.h"
 #include "dsl/directives/dependent_launch.h"
+#include "dsl/directives/dots.h"
 #include "dsl/directives/fix.h"
 #include "dsl/directives/fold_storage.h"
 #include "dsl/directives/fuse.h"
@@ -38,6 +40,7 @@
 #include "dsl/directives/store_at.h"
 #include "dsl/directives/store_in.h"
 #include "dsl/directives/store_root.h"
+#include "dsl/directives/strips.h"
 #include "dsl/directives/tile.h"
 #include "dsl/directives/unroll.h"
 #include "dsl/directives/vector.h"
@@ -53,7 +56,7 @@ using Applied = List<AlignBounds, AlignStorage, Atomic, Bound, BoundExtent, Comp
                      HoistStorage, HoistStorageRoot, Parallel, Partition, Prefetch, Rename, Reorder, ReorderStorage, Rfactor, Serial, Specialize, Split,
                      StoreAt, StoreIn, StoreRoot, Tile, Unroll, Vectorize>;
 using Alone = List<Autoschedule, OwnSchedule>;
-using OnGpu = List<BlocksPerSm, Cache, Cluster, DependentLaunch, Fix, GpuBlocks, GpuThreads, Rows, Vector>;
+using OnGpu = List<Accesses, BlocksPerSm, Cache, Cluster, DependentLaunch, Dots, Fix, GpuBlocks, GpuThreads, Rows, Strips, Vector>;
 using Refused = List<Async>;
 
 }  // namespace kiln::directive

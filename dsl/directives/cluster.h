@@ -1,6 +1,6 @@
-// cluster: the blocks of a cluster share each row and combine its sums through each other's shared memory, in a fixed order.
+// cluster: the blocks of a cluster share each row, or the terms of each strip, and combine its sums through each other's shared memory, in a fixed order.
 //   cluster(blocks)                                     a row → `blocks` blocks with a part each
-//   legal when:  the stage has rows(1, …), computed at root on a GPU with clusters; 2, 4 or 8 blocks; said once. Only the CUDA back end runs it.
+//   legal when:  the stage has rows(1, …) or strips, computed at root on a GPU with clusters; 2, 4 or 8 blocks; said once. Only the CUDA back end runs it.
 //   numerics:    none of its own; see rows.
 // It pays for few rows only: on an H200 every kernel of 64 rows and more was slower with it.
 #pragma once

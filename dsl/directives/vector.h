@@ -1,6 +1,6 @@
 // vector: how many neighbouring elements of a row a thread loads and stores at once.
 //   vector(elements)                                    for n → for n / elements { one access of `elements` }
-//   legal when:  the stage has `rows`; a power of two from 1 to 16; the row is a multiple of it. Only the CUDA back end runs it.
+//   legal when:  the stage has `rows`, `dots` or `strips`; a power of two from 1 to 16; the row is a multiple of it. Only the CUDA back end runs it.
 //   numerics:    none of its own; see rows.
 #pragma once
 

@@ -61,6 +61,7 @@ LaunchParameter parameter_of(const KernelParameter& parameter, const Computation
       return {Kind::scalar, scalar.name, scalar.type, {}};
     }
     case KernelParameter::Kind::columns: return {Kind::count32, {}, {}, {length_of(computation.axes.front())}};
+    case KernelParameter::Kind::terms: return {Kind::count32, {}, {}, {length_of(*computation.terms)}};
     case KernelParameter::Kind::rows: return {Kind::count32, {}, {}, lengths(computation, 1)};
     case KernelParameter::Kind::elements: return {Kind::count64, {}, {}, lengths(computation, 0)};
   }
@@ -72,6 +73,8 @@ std::vector<GridFactor> grid_of(const StreamPlan& plan) {
   switch (plan.shape) {
     case StreamPlan::Shape::flat: return {{lengths(computation, 0), std::int64_t{plan.threads} * plan.vector * plan.accesses}};
     case StreamPlan::Shape::rows: return {{lengths(computation, 1), plan.rows_per_block}};
+    case StreamPlan::Shape::dots: return {{{length_of(computation.axes[0])}, std::int64_t{plan.columns_per_team} * plan.teams}};
+    case StreamPlan::Shape::strips: return {{{length_of(computation.axes[0])}, std::int64_t{plan.lanes} * plan.vector}};
     case StreamPlan::Shape::turned: return {{{length_of(computation.axes[0])}, plan.tile_columns}, {{length_of(computation.axes[1])}, plan.tile_rows}};
   }
   KILN_CHECK(false, "a plan of no shape");
@@ -93,6 +96,12 @@ void add_guards(std::vector<LaunchGuard>& guards, const StreamPlan& plan) {
     case StreamPlan::Shape::rows:
       // A thread keeps so many vectors: longer rows would not be covered.
       guards.push_back({columns, plan.vector, plan.accesses * plan.columns_per_access(), plan.has_fixed_columns ? computation.columns() : 0});
+      return;
+    case StreamPlan::Shape::dots:
+    case StreamPlan::Shape::strips:
+      guards.push_back({plan.shape == StreamPlan::Shape::dots ? length_of(*computation.terms) : columns, plan.vector, 0, 0});
+      if (plan.shape == StreamPlan::Shape::strips) guards.push_back({length_of(*computation.terms), plan.accesses, 0, 0});
+      guards.push_back({length_of(computation.axes[1]), 1, plan.rows_at_once, 0});
       return;
     case StreamPlan::Shape::turned:
       guards.push_back({columns, plan.vector, 0, 0});

@@ -25,7 +25,7 @@ void require_served(const Schedule& schedule) {
     const bool is_served = spec != nullptr && (spec->is_for_gpu || directive.name == "vectorize" || std::find(kShared.begin(), kShared.end(), directive.name) != kShared.end());
     if (is_served) continue;
     throw ScheduleError(fmt::format("`{}`: the CUDA back end has no place for {}; it follows compute_…, split, tile, fuse, reorder, vectorize, unroll, gpu_blocks, "
-                                    "gpu_threads, rows, vector, cluster, blocks_per_sm, fix, cache, dependent_launch",
+                                    "gpu_threads, rows, dots, strips, vector, accesses, cluster, blocks_per_sm, fix, cache, dependent_launch",
                                     print(directive), directive.name));
   }
 }

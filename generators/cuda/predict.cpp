@@ -33,6 +33,12 @@ LiveWords live_words(const StreamPlan& plan) {
   return words;
 }
 
+// Of a kernel of sums: what is under way of the weights, and the sums, for each access.
+double sum_words(const StreamPlan& plan) {
+  const double sums = plan.shape == StreamPlan::Shape::dots ? plan.rows_at_once * plan.columns_per_team : plan.rows_at_once * plan.vector;
+  return (static_cast<double>(plan.bytes_in_flight_per_thread()) / 4 + sums) / plan.accesses;
+}
+
 bool stores_elements(const Computation& computation) {
   return std::any_of(computation.outputs.begin(), computation.outputs.end(), [&](const Output& output) {
     return computation.values[static_cast<std::size_t>(output.value)].kind == Value::Kind::element;
@@ -54,6 +60,8 @@ constexpr Model kSummedWhole{22, 0.5, 1, 1, 6};
 constexpr Model kKept{10, 2.5, 0.55, 1.25, -6};             // with values kept over the sums; operands may live beside them
 constexpr Model kKeptWhole{15, 1, 1, 1.2, 5};
 
+constexpr Model kSums{24, 0, 1.2, 1.1, 0};
+
 struct Chosen {
   Model model;
   double words;
@@ -63,6 +71,7 @@ Chosen choose(const StreamPlan& plan) {
   const LiveWords words = live_words(plan);
   if (plan.shape == StreamPlan::Shape::flat) return {kFlat, words.operands};
   if (plan.shape == StreamPlan::Shape::turned) return {kTurned, words.operands};
+  if (plan.shape == StreamPlan::Shape::dots || plan.shape == StreamPlan::Shape::strips) return {kSums, sum_words(plan)};
   if (!stores_elements(plan.computation)) return {kReduced, words.operands};
   const bool is_whole = plan.has_whole_rows();
   if (!plan.computation.has_reductions()) return {is_whole ? kMappedWhole : kMapped, words.operands + words.columns};

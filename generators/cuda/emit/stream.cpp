@@ -20,6 +20,8 @@ KernelText emit_stream(const StreamPlan& plan, const std::string& name, Math mat
     case StreamPlan::Shape::flat: return emit_flat(plan, name, math);
     case StreamPlan::Shape::rows: return emit_rows(plan, name, math);
     case StreamPlan::Shape::turned: return emit_turned(plan, name, math);
+    case StreamPlan::Shape::dots: return emit_dots(plan, name, math);
+    case StreamPlan::Shape::strips: return emit_strips(plan, name, math);
   }
   KILN_CHECK(false, "a shape without a skeleton");
 }

@@ -15,6 +15,7 @@ struct KernelParameter {
     operand,   // the address of operand `place`
     scalar,    // scalar `place` by value
     columns,   // int
+    terms,     // int
     rows,      // int
     elements,  // i64: columns × rows
   };

@@ -47,11 +47,11 @@ void StreamKernel::declare_operands() {
 
 void StreamKernel::write_functions() {
   for (const Value& value : computation().values) {
-    const bool is_reduction = value.kind == Value::Kind::reduction;
+    const bool is_reduction = value.kind == Value::Kind::reduction || value.kind == Value::Kind::dot;
     const bool is_stored = value.kind == Value::Kind::element && !value.is_kept;
     locals_[value.name] = identifiers_.make(is_stored ? value.name + "_lanes" : value.name);
     called_[value.name] = functions_.add(value.name + (is_reduction ? "_term" : "_value"),
-                                         is_reduction ? fmt::format("What one element gives to {}", value.name) : fmt::format("{} {}", value.kind == Value::Kind::row ? "One a row:" : "Each", value.name),
+                                         is_reduction ? fmt::format("What one {} gives to {}", value.kind == Value::Kind::dot ? "term" : "element", value.name) : fmt::format("{} {}", value.kind == Value::Kind::row ? "One a row:" : "Each", value.name),
                                          value.expression);
   }
 }

@@ -74,6 +74,7 @@ class RowsKernel : public StreamKernel {
         case Value::Kind::element: keep(value); break;
         case Value::Kind::row: lines_.add(fmt::format("const {} {} = {};", value_type(value.type), local(value.name), call(value.name))); break;
         case Value::Kind::reduction: reduce(value, reduction++); break;
+        case Value::Kind::dot: KILN_CHECK(false, "a sum for each element in a kernel of rows");
       }
     }
     store();

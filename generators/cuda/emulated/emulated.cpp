@@ -46,6 +46,7 @@ class Arguments {
         case KernelParameter::Kind::operand: add(memory.at(computation.operands[static_cast<std::size_t>(parameter.place)].buffer)); break;
         case KernelParameter::Kind::scalar: add_bytes(call.scalars.at(computation.scalars[static_cast<std::size_t>(parameter.place)].name)); break;
         case KernelParameter::Kind::columns: add(static_cast<int>(computation.columns())); break;
+        case KernelParameter::Kind::terms: add(static_cast<int>(computation.terms->extent)); break;
         case KernelParameter::Kind::rows: add(static_cast<int>(computation.rows())); break;
         case KernelParameter::Kind::elements: add(static_cast<long long>(computation.columns() * computation.rows())); break;
       }

@@ -15,6 +15,7 @@ constexpr std::int64_t kMostThreads = 1024;   // of a block: every GPU's limit s
 // Vectors of a row that a thread keeps: 16 of them spilled or took all registers on an H200.
 constexpr std::int64_t kMostAccesses = 16;
 constexpr std::int64_t kMostAccessBytes = 32;  // two instructions of 16
+constexpr std::int64_t kMostRowsAtOnce = 8;    // above, tensor cores are faster than sums in registers from the fourth row on
 
 std::int64_t rounded_up_quotient(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -31,7 +32,12 @@ class Planner {
   Planner(Computation computation, const StageLoops& leader) : leader_(leader) { plan_.computation = std::move(computation); }
 
   StreamPlan plan() {
-    if (leader_.kernel.rows_per_block > 0) {
+    if (leader_.kernel.dot_columns > 0 || leader_.kernel.strip_lanes > 0) {
+      plan_sums();
+    } else if (computation().terms) {
+      refuse(fmt::format("{} sums up terms for each element: write {}.dots(2, 8, 1) where the terms are neighbours in memory, {}.strips(8, 32) where the columns are",
+                         computation().find_dot()->name, leader_.name, leader_.name));
+    } else if (leader_.kernel.rows_per_block > 0) {
       plan_rows();
     } else if (const Operand* turned = find_turned()) {
       plan_turned(*turned);
@@ -96,7 +102,8 @@ class Planner {
     for (const Definition& definition : leader_.definitions) {
       const bool is_marked = std::any_of(definition.order.begin(), definition.order.end(), [&](int id) { return definition.loop(id).kind != LoopKind::serial; });
       if (is_marked || !definition.rewrites.empty())
-        refuse("rows(…) spreads the loops itself; leave them as the algorithm has them");
+        refuse(fmt::format("{}(…) spreads the loops itself; leave them as the algorithm has them",
+                           leader_.kernel.rows_per_block > 0 ? "rows" : leader_.kernel.dot_columns > 0 ? "dots" : "strips"));
     }
   }
 
@@ -114,10 +121,63 @@ class Planner {
                          kMostAccessBytes / widest_bytes(computation())));
   }
 
+  // ---- sums of products for each element
+  void plan_sums() {
+    const KernelShape& kernel = leader_.kernel;
+    const bool is_dots = kernel.dot_columns > 0;
+    const std::string word = is_dots ? "dots" : "strips";
+    plan_.shape = is_dots ? StreamPlan::Shape::dots : StreamPlan::Shape::strips;
+    if (is_dots && kernel.strip_lanes > 0) refuse("dots and strips are two ways to run one kernel; say one");
+    if (kernel.rows_per_block > 0 || !kernel.fixed.empty()) refuse(fmt::format("rows and fix do not go with {}", word));
+    if (!computation().terms) refuse(fmt::format("{} runs sums of products for each element, of which there is none here", word));
+    if (is_dots && kernel.cluster > 0) refuse("a cluster shares rows or strips; dots have as many warps a team as they need");
+    require_own_loops();
+    const Operand& weights = require_weights(is_dots);
+    if (computation().rows() > kMostRowsAtOnce)
+      refuse(fmt::format("{} rows; {} at most are summed at once, so that the weights are read once", computation().rows(), kMostRowsAtOnce));
+    plan_.rows_at_once = static_cast<int>(computation().rows());
+    plan_.vector = static_cast<int>(kernel.vector > 0 ? kernel.vector : 16 / weights.type.bytes());
+    plan_.accesses = static_cast<int>(std::max<std::int64_t>(1, kernel.accesses));
+    plan_.cluster = std::max(1, static_cast<int>(kernel.cluster));
+    require_access();
+    const KernelAxis& along = is_dots ? *computation().terms : computation().axes.front();
+    if (along.extent % plan_.vector != 0) refuse(fmt::format("'{}' has {} elements, no multiple of vector({})", along.loop, along.extent, plan_.vector));
+    if (is_dots) {
+      plan_.columns_per_team = static_cast<int>(kernel.dot_columns);
+      plan_.warps_per_team = static_cast<int>(kernel.dot_warps);
+      plan_.teams = static_cast<int>(kernel.dot_teams);
+      plan_.threads = 32 * plan_.warps_per_team * plan_.teams;
+    } else {
+      if (computation().terms->extent % plan_.accesses != 0)
+        refuse(fmt::format("'{}' has {} elements, no multiple of accesses({})", computation().terms->loop, computation().terms->extent, plan_.accesses));
+      plan_.lanes = static_cast<int>(kernel.strip_lanes);
+      plan_.groups = static_cast<int>(kernel.strip_groups);
+      plan_.threads = plan_.lanes * plan_.groups;
+    }
+  }
+
+  // The operand that is read once: its terms or its columns are neighbours.
+  const Operand& require_weights(bool is_dots) const {
+    const Operand* weights = nullptr;
+    for (const Operand& operand : computation().operands) {
+      if (operand.reach == Reach::column_terms || operand.reach == Reach::terms_of_columns) {
+        if (weights != nullptr) refuse(fmt::format("{} and {} are both read by column and term; one can be", weights->name, operand.name));
+        weights = &operand;
+      } else if (operand.reach == Reach::turned) {
+        refuse(fmt::format("{} is read by columns, which has no place beside a sum for each element", operand.name));
+      }
+    }
+    const Reach wanted = is_dots ? Reach::column_terms : Reach::terms_of_columns;
+    if (weights == nullptr) refuse("nothing is read by column and term");
+    if (weights->reach != wanted)
+      refuse(fmt::format("the neighbours in {} are {}: write {} instead", weights->name, is_dots ? "columns" : "terms", is_dots ? "strips(8, 32)" : "dots(2, 8, 1)"));
+    return *weights;
+  }
+
   // ---- loops spread over blocks and threads
   void refuse_rows_only() const {
     const KernelShape& kernel = leader_.kernel;
-    if (kernel.vector > 0 || kernel.cluster > 0 || !kernel.fixed.empty()) refuse("vector, cluster and fix go with rows(per_block, threads)");
+    if (kernel.vector > 0 || kernel.accesses > 0 || kernel.cluster > 0 || !kernel.fixed.empty()) refuse("vector, accesses, cluster and fix go with rows, dots or strips");
     if (computation().has_reductions())
       refuse(fmt::format("{} is summed over rows, so whole rows belong to a block: write {}.rows(1, 256)", first_reduction(), leader_.name));
   }
@@ -224,6 +284,8 @@ std::int64_t StreamPlan::shared_bytes() const {
     for (const Operand& operand : computation.operands)
       if (operand.reach == Reach::turned) return std::int64_t{tile_columns} * tile_rows * operand.type.bytes();
   }
+  if (shape == Shape::dots) return warps_per_team > 1 ? std::int64_t{4} * teams * warps_per_team * rows_at_once * columns_per_team : 0;
+  if (shape == Shape::strips) return std::int64_t{4} * (groups + (cluster > 1 ? 1 : 0)) * rows_at_once * lanes * vector;
   if (shape != Shape::rows || slots_per_row() == 1) return 0;
   const auto reductions = std::count_if(computation.values.begin(), computation.values.end(), [](const Value& v) { return v.kind == Value::Kind::reduction; });
   return reductions * std::int64_t{rows_per_block} * slots_per_row() * 4;
@@ -233,6 +295,8 @@ std::int64_t StreamPlan::blocks() const {
   switch (shape) {
     case Shape::flat: return rounded_up_quotient(computation.columns() * computation.rows(), std::int64_t{threads} * vector * accesses);
     case Shape::rows: return rounded_up_quotient(computation.rows(), rows_per_block) * cluster;
+    case Shape::dots: return rounded_up_quotient(computation.columns(), std::int64_t{columns_per_team} * teams);
+    case Shape::strips: return rounded_up_quotient(computation.columns(), std::int64_t{lanes} * vector) * cluster;
     case Shape::turned: return rounded_up_quotient(computation.columns(), tile_columns) * rounded_up_quotient(computation.rows(), tile_rows);
   }
   return 0;
@@ -240,6 +304,11 @@ std::int64_t StreamPlan::blocks() const {
 
 std::int64_t StreamPlan::bytes_in_flight_per_thread() const {
   std::int64_t bytes = 0;
+  if (shape == Shape::dots || shape == Shape::strips) {
+    for (const Operand& operand : computation.operands)
+      if (operand.reach == Reach::column_terms || operand.reach == Reach::terms_of_columns) bytes = std::int64_t{vector} * operand.type.bytes();
+    return bytes * accesses * columns_per_team;
+  }
   for (const Operand& operand : computation.operands)
     if (!operand.is_written && operand.reach != Reach::row) bytes += std::int64_t{vector} * operand.type.bytes();
   return bytes * (shape == Shape::turned ? vector : accesses);
@@ -253,6 +322,13 @@ std::string print(const StreamPlan& plan) {
       text = fmt::format("rows {}×{}, {} vectors of {}", plan.rows_per_block, plan.threads_per_row, plan.accesses, plan.vector);
       if (plan.cluster > 1) text += fmt::format(", cluster {}", plan.cluster);
       if (plan.has_fixed_columns) text += fmt::format(", {} columns", plan.computation.columns());
+      break;
+    case StreamPlan::Shape::dots:
+      text = fmt::format("dots {}×{} warps, {} columns, {} vectors of {}, {} rows", plan.teams, plan.warps_per_team, plan.columns_per_team, plan.accesses, plan.vector, plan.rows_at_once);
+      break;
+    case StreamPlan::Shape::strips:
+      text = fmt::format("strips {}×{} threads, {} vectors of {}, {} rows", plan.groups, plan.lanes, plan.accesses, plan.vector, plan.rows_at_once);
+      if (plan.cluster > 1) text += fmt::format(", cluster {}", plan.cluster);
       break;
     case StreamPlan::Shape::turned:
       text = fmt::format("turned {}×{}, {} threads, {} first", plan.tile_columns, plan.tile_rows, plan.threads, plan.is_down_first ? "down" : "across");

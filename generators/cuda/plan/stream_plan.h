@@ -19,6 +19,8 @@ struct StreamPlan {
     flat,    // all elements in one line; a thread takes `accesses` vectors, `threads` vectors apart
     rows,    // a row by `threads_per_row` threads of each block of a cluster, `accesses` vectors each; row values through shuffles and shared memory
     turned,  // a tile of the turned operand through shared memory, a `vector` × `vector` square in the registers of a thread
+    dots,    // teams of warps along the terms of `columns_per_team` columns, for all rows at once
+    strips,  // `lanes` threads side by side along the columns, groups of them along the terms, for all rows at once
   };
 
   Computation computation;
@@ -29,6 +31,9 @@ struct StreamPlan {
   int rows_per_block = 1, threads_per_row = 0, cluster = 1;  // of shape rows
   int tile_columns = 0, tile_rows = 0;                       // of shape turned: of what is written
   bool is_down_first = false;                                // of shape turned: blocks next to each other take tiles below each other
+  int columns_per_team = 1, warps_per_team = 1, teams = 1;   // of shape dots
+  int lanes = 0, groups = 0;                                 // of shape strips
+  int rows_at_once = 1;                                      // of both: rows whose sums a thread keeps
   int blocks_per_sm = 0;        // asked of the compiler; 0: nothing is asked
   LoadHint loads = LoadHint::plain;
   StoreHint stores = StoreHint::plain;

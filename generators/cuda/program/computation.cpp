@@ -27,6 +27,7 @@ std::string line_of(const Value& value) {
   switch (value.kind) {
     case Value::Kind::element: return fmt::format("element {} {} = {}{}\n", value.name, print(value.type), text, value.is_kept ? ", kept" : "");
     case Value::Kind::row: return fmt::format("row {} {} = {}\n", value.name, print(value.type), text);
+    case Value::Kind::dot: return fmt::format("element {} {} = sum over terms from {} of {}\n", value.name, print(value.type), print(*value.initial), text);
     case Value::Kind::reduction:
       return fmt::format("row {} {} = {} from {} of {}\n", value.name, print(value.type), word(value.combine), print(*value.initial), text);
   }
@@ -41,6 +42,9 @@ std::string_view print(Reach reach) {
     case Reach::turned: return "turned";
     case Reach::column: return "column";
     case Reach::row: return "row";
+    case Reach::row_terms: return "row_terms";
+    case Reach::column_terms: return "column_terms";
+    case Reach::terms_of_columns: return "terms_of_columns";
   }
   return "";
 }
@@ -52,6 +56,11 @@ bool Computation::has_reductions() const {
   return std::any_of(values.begin(), values.end(), [](const Value& value) { return value.kind == Value::Kind::reduction; });
 }
 
+const Value* Computation::find_dot() const {
+  const auto found = std::find_if(values.begin(), values.end(), [](const Value& value) { return value.kind == Value::Kind::dot; });
+  return found == values.end() ? nullptr : &*found;
+}
+
 std::int64_t Computation::rows() const {
   std::int64_t product = 1;
   for (std::size_t i = 1; i < axes.size(); ++i) product *= axes[i].extent;
@@ -61,6 +70,7 @@ std::int64_t Computation::rows() const {
 std::string print(const Computation& computation) {
   std::string text = fmt::format("kernel {}\n", computation.name);
   for (const KernelAxis& axis : computation.axes) text += fmt::format("axis {} = {}.{}\n", axis.loop, axis.source.argument, axis.source.dimension);
+  if (computation.terms) text += fmt::format("terms {} = {}.{}\n", computation.terms->loop, computation.terms->source.argument, computation.terms->source.dimension);
   for (const Operand& operand : computation.operands)
     text += fmt::format("{} {} {} {}{}\n", operand.is_written ? "write" : "read", operand.name, print(operand.type), print(operand.reach),
                         operand.buffer == operand.name ? "" : " of " + operand.buffer);

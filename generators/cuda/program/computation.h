@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ enum class Reach : std::uint8_t {
   turned,  // none, but the operand's neighbours are of one column: indexed (row, column)
   column,  // the rows: indexed by column alone
   row,     // a row's columns: indexed by rows alone
+  // Of a dot product's operands, which run over its terms:
+  row_terms,        // indexed (term, row): a row's terms are neighbours
+  column_terms,     // indexed (term, column): a column's terms are neighbours
+  terms_of_columns  // indexed (column, term): the columns of a term are neighbours
 };
 std::string_view print(Reach reach);
 
@@ -45,15 +50,19 @@ struct KernelAxis {
 };
 
 struct Value {
-  enum class Kind : std::uint8_t { element, row, reduction };
+  enum class Kind : std::uint8_t {
+    element, row,
+    reduction,  // one a row, over its elements
+    dot,        // one an element, over the computation's terms
+  };
   std::string name;          // the stage's
   Kind kind = Kind::element;
   DType type;
-  // Leaves: `load` of an operand or an earlier value by name, without indices; `parameter`; `extent` and `loop` of an axis, as "axis0". Of a reduction: what
-  // one element adds.
+  // Leaves: `load` of an operand or an earlier value by name, without indices; `parameter`; `extent` and `loop` of an axis, as "axis0" or "terms". Of a reduction or dot: what
+  // one element, or one term, adds.
   ExpressionPtr expression;
-  Op combine = Op::add;      // of a reduction: add, mul, min, max
-  ExpressionPtr initial;     // of a reduction
+  Op combine = Op::add;      // of a reduction: add, mul, min, max; of a dot: add
+  ExpressionPtr initial;     // of both
   bool is_kept = false;      // of an element's: stays in registers from its first use on
 };
 
@@ -66,6 +75,7 @@ struct Output {
 struct Computation {
   std::string name;                 // the stage that the kernel was made for
   std::vector<KernelAxis> axes;
+  std::optional<KernelAxis> terms;  // of the dot product, when there is one
   std::vector<Operand> operands;    // read first, in order of first use, then written
   std::vector<Scalar> scalars;
   std::vector<Value> values;        // each after those it uses
@@ -74,6 +84,7 @@ struct Computation {
   const Operand* find_operand(const std::string& name) const;
   const Value* find_value(const std::string& name) const;
   bool has_reductions() const;
+  const Value* find_dot() const;    // null without terms
   std::int64_t columns() const { return axes.front().extent; }
   std::int64_t rows() const;        // the product over the other axes
 };

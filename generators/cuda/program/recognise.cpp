@@ -23,7 +23,14 @@ ExpressionPtr make(Op op, DType type, std::string name, std::vector<ExpressionPt
 std::string axis_name(int axis) { return "axis" + std::to_string(axis); }
 ExpressionPtr axis_expression(int axis) { return make(Op::loop, kInt32, axis_name(axis)); }
 
-std::optional<int> as_axis(const Expression& e) { return e.op == Op::loop ? std::optional(std::stoi(e.name.substr(4))) : std::nullopt; }
+// Beside the numbered axes, the terms of a dot product.
+constexpr int kTerms = -1;
+ExpressionPtr terms_expression() { return make(Op::loop, kInt32, "terms"); }
+
+std::optional<int> as_axis(const Expression& e) {
+  if (e.op != Op::loop) return std::nullopt;
+  return e.name == "terms" ? kTerms : std::stoi(e.name.substr(4));
+}
 
 // `from`, from + 1, … below `end`.
 Axes counted(int from, int end) {
@@ -187,8 +194,10 @@ class KernelReader {
     Value value{.name = own.name, .kind = is_row ? Value::Kind::row : Value::Kind::element, .type = own.types.front(), .expression = {}, .initial = {}, .is_kept = is_kept && !is_row};
     if (own.updates.empty()) {
       value.expression = rewrite(*own.values.front(), environment);
-    } else {
+    } else if (is_row) {
       read_reduction(own, environment, value);
+    } else {
+      read_dot(own, environment, value);
     }
     if (value.kind == Value::Kind::row && reads_elements(*value.expression))
       refuse(fmt::format("{} is one value a row, but reads elements of it", own.name));
@@ -210,9 +219,13 @@ class KernelReader {
     return reads;
   }
 
-  // `r(m) = initial; r(m) = combine(r(m), term)` over the row.
-  void read_reduction(const Stage& own, Environment environment, Value& value) {
-    const ReductionVariable& domain = only_domain(own);
+  struct Combined {
+    Op combine = Op::add;
+    const Expression* term = nullptr;
+  };
+
+  // Of `r(m) = combine(r(m), term)`.
+  Combined read_update(const Stage& own) const {
     const Update& update = own.updates.front();
     const auto is_own_place = [&](const std::vector<ExpressionPtr>& indices) {
       return std::equal(indices.begin(), indices.end(), own.loops.begin(), own.loops.end(),
@@ -225,6 +238,14 @@ class KernelReader {
     if (!combines || is_self(*whole.args[0]) == is_self(*whole.args[1]))
       refuse(fmt::format("the update of {} is no sum, product, least or largest of terms", own.name));
     const Expression& term = *whole.args[is_self(*whole.args[0]) ? 1 : 0];
+    if (mentions(term, own.name)) refuse(fmt::format("the terms of {} depend on its own value", own.name));
+    return {whole.op, &term};
+  }
+
+  // One value a row, over its elements.
+  void read_reduction(const Stage& own, Environment environment, Value& value) {
+    const ReductionVariable& domain = only_domain(own);
+    const Combined update = read_update(own);
     const std::int64_t terms = std::holds_alternative<std::int64_t>(domain.extent->value) && domain.extent->op == Op::constant
                                    ? std::get<std::int64_t>(domain.extent->value)
                                    : reduced_axis(own).extent;
@@ -233,9 +254,21 @@ class KernelReader {
     value.initial = rewrite(*own.values.front(), environment);
     environment[domain.name] = axis_expression(0);
     value.kind = Value::Kind::reduction;
-    value.combine = whole.op;
-    value.expression = rewrite(term, environment);
-    if (mentions(*value.expression, own.name)) refuse(fmt::format("the terms of {} depend on its own value", own.name));
+    value.combine = update.combine;
+    value.expression = rewrite(*update.term, environment);
+  }
+
+  // One value an element, over terms that are no axis of the kernel.
+  void read_dot(const Stage& own, Environment environment, Value& value) {
+    const ReductionVariable& domain = only_domain(own);
+    const Combined update = read_update(own);
+    if (update.combine != Op::add || own.types.front() != kFloat32) refuse(fmt::format("{} is no sum of f32 over '{}'", own.name, domain.name));
+    if (result_.terms) refuse(fmt::format("{} and {} are both summed for each element; a kernel has one such sum", result_.find_dot()->name, own.name));
+    result_.terms = reduced_axis(own);
+    value.initial = rewrite(*own.values.front(), environment);
+    environment[domain.name] = terms_expression();
+    value.kind = Value::Kind::dot;
+    value.expression = rewrite(*update.term, environment);
   }
 
   static bool mentions(const Expression& root, const std::string& name) {
@@ -271,6 +304,7 @@ class KernelReader {
     if (const auto place = place_of_extent(e.name))
       for (int axis = 0; axis < axis_count(); ++axis)
         if (places_.share_symbol(*place, result_.axes[static_cast<std::size_t>(axis)].source)) return make(Op::extent, e.type, axis_name(axis));
+    if (const auto place = place_of_extent(e.name); place && result_.terms && places_.share_symbol(*place, result_.terms->source)) return make(Op::extent, e.type, "terms");
     refuse(fmt::format("it asks for {}, which is the length of none of its loops", e.name));
   }
 
@@ -291,7 +325,7 @@ class KernelReader {
     if (producer.is_output() || producer.compute.kind == Level::Kind::root) return read_intermediate(s, e, indices);
     if (producer.compute.kind == Level::Kind::inlined)
       refuse(fmt::format("{} would be summed anew for each element that reads it; give it compute_at({}, {}) or compute_root()", e.name, result_.name,
-                         row_loop()));
+                         static_cast<int>(indices.size()) == axis_count() ? result_.axes.front().loop : row_loop()));
     return local_value(s, indices);
   }
 
@@ -317,22 +351,25 @@ class KernelReader {
   ExpressionPtr local_value(int s, const std::vector<ExpressionPtr>& indices) {
     const Stage& own = definition_of(s);
     const Level& place = stage(s).compute;
-    if (place.stage != leader_ || place.loop != row_loop())
-      refuse(fmt::format("{} is computed at ({}, {}); in this kernel it can be computed at ({}, {})", own.name, stage(place.stage).name, place.loop,
-                         result_.name, row_loop()));
     const Axes axes = axes_of(own.name, indices);
     const bool is_row = axes == counted(1, axis_count());
     if (!is_row && axes != counted(0, axis_count()))
       refuse(fmt::format("it reads {} at other places than its own column and row, or its row", own.name));
+    // A sum of its own for each element exists where the element is computed, everything else once a row.
+    const std::string loop = !is_row && !own.updates.empty() ? result_.axes.front().loop : row_loop();
+    if (place.stage != leader_ || place.loop != loop)
+      refuse(fmt::format("{} is computed at ({}, {}); in this kernel it can be computed at ({}, {})", own.name, stage(place.stage).name, place.loop, result_.name, loop));
     if (!result_.find_value(own.name)) add_value(own, is_row, environment_of(own, axes), true);
     return make(Op::load, own.types.front(), own.name);
   }
 
   // ---- operands
+  const KernelAxis& axis_at(int axis) const { return axis == kTerms ? *result_.terms : result_.axes[static_cast<std::size_t>(axis)]; }
+
   ExpressionPtr read_operand(const Expression& e, const std::vector<ExpressionPtr>& indices) {
     const Axes axes = axes_of(e.name, indices);
     for (std::size_t d = 0; d < axes.size(); ++d) {
-      const KernelAxis& axis = result_.axes[static_cast<std::size_t>(axes[d])];
+      const KernelAxis& axis = axis_at(axes[d]);
       const std::int64_t extent = places_.extent({e.name, static_cast<int>(d)});
       if (extent != axis.extent)
         refuse(fmt::format("dimension {} of {} has {} elements, and '{}', which reads it, runs over {}; rows are read whole", d, e.name, extent, axis.loop,
@@ -348,7 +385,7 @@ class KernelReader {
     const Axes axes = axes_of(own.name, indices);
     std::vector<KernelAxis> dimensions;
     for (std::size_t d = 0; d < axes.size(); ++d) {
-      dimensions.push_back(result_.axes[static_cast<std::size_t>(axes[d])]);
+      dimensions.push_back(axis_at(axes[d]));
       dimensions.back().loop = own.loops[d];
     }
     const auto [known, is_new] = intermediates_.emplace(own.name, dimensions);
@@ -371,6 +408,12 @@ class KernelReader {
       reach = Reach::column;
     } else if (axes == counted(1, count)) {
       reach = Reach::row;
+    } else if (count == 2 && axes == Axes{kTerms, 1}) {
+      reach = Reach::row_terms;
+    } else if (count == 2 && axes == Axes{kTerms, 0}) {
+      reach = Reach::column_terms;
+    } else if (count == 2 && axes == Axes{0, kTerms}) {
+      reach = Reach::terms_of_columns;
     } else {
       refuse(fmt::format("it reads {} by some of its loops in an order that no kernel has; whole elements, a column, a row or a turned matrix can be read", buffer));
     }

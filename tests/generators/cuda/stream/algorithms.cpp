@@ -104,6 +104,33 @@ Algorithm turn() {
   return algorithm;
 }
 
+namespace {
+
+Algorithm dot(bool by_terms) {
+  Algorithm algorithm;
+  algorithm.generator = by_terms ? "dot_by_terms" : "dot_by_columns";
+  algorithm.arguments = {buffer("x", false, kBfloat16, 2), buffer("w", false, kBfloat16, 2), buffer("bias", false, kBfloat16, 1), buffer("y", true, kBfloat16, 2)};
+  algorithm.symbols = {{"k", {{"x", 0}, {"w", by_terms ? 0 : 1}}}, {"m", {{"x", 1}, {"y", 1}}}, {"n", {{"w", by_terms ? 1 : 0}, {"bias", 0}, {"y", 0}}}};
+  algorithm.symbol_order = {"m", "n", "k"};
+  Stage c = stage("c", {"n", "m"}, kFloat32, "(constant f32 0)");
+  Update update;
+  update.indices = {e("n"), e("m")};
+  update.values = {e(by_terms ? "(add f32 (load f32 c 0 n m) (mul f32 (cast f32 (load bf16 x.in 0 (reduction i32 k) m)) (cast f32 (load bf16 w.in 0 (reduction i32 k) n))))"
+                              : "(add f32 (load f32 c 0 n m) (mul f32 (cast f32 (load bf16 x.in 0 (reduction i32 k) m)) (cast f32 (load bf16 w.in 0 n (reduction i32 k)))))")};
+  update.reduction = {{"k", e("0"), e("(extent i32 x.extent.0)")}};
+  c.updates = {update};
+  algorithm.stages = {stage("x.in", {"d0", "d1"}, kBfloat16, "(load bf16 x 0 d0 d1)"), stage("w.in", {"d0", "d1"}, kBfloat16, "(load bf16 w 0 d0 d1)"),
+                      stage("bias.in", {"d0"}, kBfloat16, "(load bf16 bias 0 d0)"), c,
+                      stage("y", {"n", "m"}, kBfloat16, "(cast bf16 (add f32 (load f32 c 0 n m) (cast f32 (load bf16 bias.in 0 n))))")};
+  algorithm.outputs = {"y"};
+  return algorithm;
+}
+
+}  // namespace
+
+Algorithm dot_by_terms() { return dot(true); }
+Algorithm dot_by_columns() { return dot(false); }
+
 Algorithm shift() {
   Algorithm algorithm;
   algorithm.generator = "shift";

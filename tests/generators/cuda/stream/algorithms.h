@@ -17,6 +17,10 @@ Algorithm shares();
 // y(n, m) = 2 · x(m, n) + z(n, m), f32. Contract strict.
 Algorithm turn();
 
+// y(n, m) = bf16(c + bias(n)), c(n, m) the sum over k of x(k, m) · w(k, n), or of x(k, m) · w(n, k): all of bf16, sums of f32. Contract bounded.
+Algorithm dot_by_terms();
+Algorithm dot_by_columns();
+
 // y(n, m) = x(n + 1, m), f32.
 Algorithm shift();
 

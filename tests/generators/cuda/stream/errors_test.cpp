@@ -48,7 +48,7 @@ const std::vector<Refused>& all() {
        "y: vectors of 16 elements would be accesses of 64 bytes; 32 bytes are the most, 8 elements"},
       {gate, "gate(m=4, n=64)", "y.parallel(m)\n",
        "`y.parallel(m)`: the CUDA back end has no place for parallel; it follows compute_…, split, tile, fuse, reorder, vectorize, unroll, gpu_blocks, gpu_threads, "
-       "rows, vector, cluster, blocks_per_sm, fix, cache, dependent_launch"},
+       "rows, dots, strips, vector, accesses, cluster, blocks_per_sm, fix, cache, dependent_launch"},
       {gate, "gate(m=4, n=64)", "y.rows(1, 32)\ngated.compute_at(y, m).rows(1, 32)\n",
        "`gated.rows(1, 32)`: gated is computed inside another kernel; say rows of a stage at root"},
       {gate, "gate(m=4, n=64)", "y.rows(1, 32).split(n, no, ni, 8)\n", "y: rows(…) spreads the loops itself; leave them as the algorithm has them"},
@@ -73,8 +73,19 @@ const std::vector<Refused>& all() {
        "y.tile(n, m, no, mo, ni, mi, 64, 64, GuardWithIf).tile(ni, mi, nt, mt, nv, mv, 4, 4).gpu_blocks(no, mo).gpu_threads(nt, mt).vectorize(nv).unroll(mv)\n",
        "y: 'm' has 62 elements, no multiple of 4: rows would not start at 16 bytes"},
       {product, "product(m=64, n=64, k=64)", "y.rows(1, 32)\nc.compute_at(y, m)\n",
-       "y cannot be made one kernel: it reads B by some of its loops in an order that no kernel has; whole elements, a column, a row or a turned matrix can be "
-       "read"},
+       "y cannot be made one kernel: c is computed at (y, m); in this kernel it can be computed at (y, n)"},
+      {dot_by_columns, "dot_by_columns(m=1, n=64, k=63)", "y.strips(8, 32).accesses(4)\nc.compute_at(y, n)\n", "y: 'k' has 63 elements, no multiple of accesses(4)"},
+      {dot_by_terms, "dot_by_terms(m=1, n=64, k=64)", "y.rows(1, 32)\nc.compute_at(y, n)\n",
+       "y: c sums up terms for each element: write y.dots(2, 8, 1) where the terms are neighbours in memory, y.strips(8, 32) where the columns are"},
+      {dot_by_terms, "dot_by_terms(m=1, n=64, k=64)", "y.strips(8, 32)\nc.compute_at(y, n)\n", "y: the neighbours in w are terms: write dots(2, 8, 1) instead"},
+      {dot_by_columns, "dot_by_columns(m=1, n=64, k=64)", "y.dots(2, 8, 1)\nc.compute_at(y, n)\n", "y: the neighbours in w are columns: write strips(8, 32) instead"},
+      {dot_by_terms, "dot_by_terms(m=9, n=64, k=64)", "y.dots(2, 8, 1)\nc.compute_at(y, n)\n",
+       "y: 9 rows; 8 at most are summed at once, so that the weights are read once"},
+      {dot_by_terms, "dot_by_terms(m=1, n=64, k=60)", "y.dots(2, 8, 1)\nc.compute_at(y, n)\n", "y: 'k' has 60 elements, no multiple of vector(8)"},
+      {dot_by_terms, "dot_by_terms(m=1, n=64, k=64)", "y.dots(2, 8, 1)\nc.compute_at(y, m)\n",
+       "y cannot be made one kernel: c is computed at (y, m); in this kernel it can be computed at (y, n)"},
+      {dot_by_terms, "dot_by_terms(m=1, n=64, k=64)", "y.dots(2, 8, 8)\nc.compute_at(y, n)\n", "`y.dots(2, 8, 8)`: 8 teams of 8 warps are 2048 threads; a block has 1024 at most"},
+      {gate, "gate(m=1, n=64)", "y.dots(2, 8, 1)\n", "y: dots runs sums of products for each element, of which there is none here"},
   };
   return kAll;
 }

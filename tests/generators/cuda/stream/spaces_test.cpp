@@ -60,6 +60,19 @@ TEST(CudaSpaces, of_rows_hold_only_what_the_skeleton_honours) {
 
 TEST(CudaSpaces, of_turned_matrices_hold_only_what_the_skeleton_honours) { expect_honoured(turn(), "turn(m=4096, n=4096)", "turned_cuda", 50); }
 
+TEST(CudaSpaces, of_sums_hold_only_what_the_skeleton_honours) {
+  expect_honoured(dot_by_terms(), "dot_by_terms(m=1, n=12288, k=4096)", "sums_cuda", 200);
+  expect_honoured(dot_by_columns(), "dot_by_columns(m=2, n=4096, k=12288)", "sums_cuda", 200);
+  expect_honoured(dot_by_columns(), "dot_by_columns(m=8, n=64, k=36)", "sums_cuda", 50);
+}
+
+TEST(CudaSpaces, of_many_rows_say_what_removed_the_last_point) {
+  const Algorithm algorithm = dot_by_terms();
+  const auto space = schedules::space_for(algorithm, resolve(parse_problem_text("dot_by_terms(m=16, n=64, k=64)"), algorithm), gpu());
+  ASSERT_TRUE(space);
+  EXPECT_EQ(space->unsatisfiable(), "space `sums_cuda` has no points: knob `accesses` has no value left; the last was removed by: sums of a few rows stay in registers: 8 at most");
+}
+
 TEST(CudaSpaces, there_is_none_for_what_no_kernel_computes) {
   const Algorithm algorithm = shift();
   EXPECT_FALSE(schedules::space_for(algorithm, resolve(parse_problem_text("shift(m=4, n=64, w=65)"), algorithm), gpu()));

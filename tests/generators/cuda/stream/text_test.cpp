@@ -70,5 +70,13 @@ TEST(StreamText, a_turned_matrix) {
   expect_golden(page(lowered(turn(), "turn(m=100, n=200)", schedule)), "cuda/turn.txt");
 }
 
+TEST(StreamText, dot_products_by_teams_of_warps) {
+  expect_golden(page(lowered(dot_by_terms(), "dot_by_terms(m=2, n=37, k=1000)", "y.dots(2, 4, 2).accesses(2)\nc.compute_at(y, n)\n")), "cuda/dots.txt");
+}
+
+TEST(StreamText, dot_products_by_strips_of_columns) {
+  expect_golden(page(lowered(dot_by_columns(), "dot_by_columns(m=1, n=1000, k=36)", "y.strips(8, 32).accesses(4).cluster(2)\nc.compute_at(y, n)\n")), "cuda/strips.txt");
+}
+
 }  // namespace
 }  // namespace kiln::tests
