@@ -90,7 +90,7 @@ class Arena {
 
   autotune::MixedSearch kilns_search(autotune::SearchPlan plan) const {
     plan.cost = [this](const Schedule& schedule) { return autotune::predicted_cost(*algorithm_, schedule, problem_, machine_.device); };
-    return {autotune::make_proposer(*space_, plan), autotune::EditSearch(algorithm_, problem_, machine_.device, plan.seed)};
+    return {autotune::make_proposer(*space_, plan), autotune::EditSearch(algorithm_, problem_, machine_.device, plan.seed), plan.expected_trials};
   }
 
   // Time over the baseline's, for every schedule that could be built, checked and timed.

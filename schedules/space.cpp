@@ -186,6 +186,12 @@ Point Space::completed(Point point) const {
   return point;
 }
 
+Point Space::with(const Point& base, const Point& other, const std::vector<std::size_t>& knobs) const {
+  Point result = base;
+  for (const std::size_t knob : knobs) result.set(knob, other.choice()[knob]);
+  return completed(std::move(result));
+}
+
 std::vector<Point> Space::neighbours(const Point& from) const {
   std::vector<Point> result;
   for (std::size_t k = 0; k < knobs_->size(); ++k) {

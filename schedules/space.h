@@ -122,6 +122,9 @@ class Space {
   // constraint, as few other knobs as possible are changed with it; the first that do in declared order.
   std::vector<Point> steps(const Point& valid_point) const;
 
+  // `base` with the choices that `other` makes for these knobs; values that follow, and knobs out of use, go with them. Need not be valid.
+  Point with(const Point& base, const Point& other, const std::vector<std::size_t>& knobs) const;
+
   bool is_valid(const Point& point) const { return !first_violated(point); }
   // The reason of the first constraint the point breaks, in the order they are asked; limits add both numbers.
   std::optional<std::string> first_violated(const Point& point) const;

@@ -2,6 +2,8 @@
 // proposals.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,8 +22,9 @@ struct Idea {
 class MixedSearch {
  public:
   // No points: there is no space, and edits alone are proposed. A space other than the sketch was written by someone who said what is worth
-  // trying: its points alone are proposed.
-  MixedSearch(std::unique_ptr<Proposer> points, EditSearch edits) : points_(std::move(points)), edits_(std::move(edits)) {}
+  // trying: its points alone are proposed. `expected_trials` as in SearchPlan.
+  MixedSearch(std::unique_ptr<Proposer> points, EditSearch edits, std::uint64_t expected_trials)
+      : points_(std::move(points)), edits_(std::move(edits)), explored_(std::min(kMostExplored, kExplored * static_cast<double>(expected_trials))) {}
 
   const Proposer* points() const { return points_.get(); }
   void drop_points() { points_.reset(); }
@@ -36,16 +39,24 @@ class MixedSearch {
   void learn(const Schedule& schedule, double ratio, bool is_of_space);
 
  private:
+  // Of the trials that are expected, the share of points before their best is edited more than now and then: edits carry far from a good start, and nowhere
+  // from a poor one.
+  static constexpr double kExplored = 0.3, kMostExplored = 48;
+
   bool may_edit() const;
   bool wants_edit();
+  int edits_of_sixteen() const;
   std::optional<Idea> next_point();
   std::optional<Idea> next_edit(const std::function<bool(const Digest&)>& is_known);
 
   std::unique_ptr<Proposer> points_;
   EditSearch edits_;
-  double best_ratio_ = 1;  // the baseline's, until something is faster
+  double explored_;                // points
+  double best_ratio_ = 1;          // the baseline's, until something is faster
   bool best_is_of_space_ = false;
-  std::size_t turn_ = 0;
+  int observed_points_ = 0;
+  int near_points_ = 0;            // not far behind the best when they were observed
+  int debt_ = 0;                   // sixteenths of an edit that are due
 };
 
 }  // namespace kiln::autotune

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "autotune/search/ledger.h"
+#include "autotune/search/recombine.h"
 #include "dsl/error.h"
 
 namespace kiln::autotune {
@@ -47,8 +48,8 @@ class StagedSearch : public Search {
     const auto points = ledger_.space().count();
     exhaustive_ = points && *points <= plan.expected_trials;
     const auto share = [&](double of) { return static_cast<std::size_t>(of * static_cast<double>(plan.expected_trials) + 0.5); };
-    random_trials_ = share(plan.random_share);
-    if (cost_) model_trials_ = share(plan.model_share);
+    random_trials_ = std::min(kMostDraws, share(plan.random_share));
+    if (cost_) model_trials_ = std::min(kMostDraws / 2, share(plan.model_share));
   }
 
   std::optional<Proposal> propose() override {
@@ -75,6 +76,8 @@ class StagedSearch : public Search {
   std::vector<Trial> trials() const override { return ledger_.observed(); }
 
  private:
+  // Whole draws find what is worth recombining; what they would find later, stages drawn anew find sooner.
+  static constexpr std::size_t kMostDraws = 32;
   static constexpr std::size_t kClimbers = 3;
   // Every fourth new start is a fresh draw: enough to leave a region of minima, few enough that most trials stay near what is good.
   static constexpr std::size_t kFreshEvery = 4;
@@ -109,7 +112,15 @@ class StagedSearch : public Search {
     return cheapest ? std::optional(ledger_.record(*cheapest, phase)) : std::nullopt;
   }
 
+  // In turn: a climber's step, one of the best points with a stage drawn anew, two of the best points crossed.
   std::optional<Proposal> local() {
+    const std::size_t turn = local_turn_++ % 3;
+    if (turn > 0)
+      if (const auto child = recombined(ledger_, turn == 1 ? Source::draw : Source::good_point)) return ledger_.record(*child, Phase::local);
+    return climb();
+  }
+
+  std::optional<Proposal> climb() {
     for (std::size_t turn = 0; turn < kClimbers; ++turn) {
       const std::size_t c = next_climber_++ % kClimbers;
       Climber& climber = climbers_[c];
@@ -177,7 +188,7 @@ class StagedSearch : public Search {
   std::size_t random_trials_ = 0, model_trials_ = 0;
   std::function<std::optional<double>(const Schedule&)> cost_;
   std::array<Climber, kClimbers> climbers_;
-  std::size_t next_climber_ = 0, starts_ = 0;
+  std::size_t next_climber_ = 0, starts_ = 0, local_turn_ = 0;
   std::set<std::size_t> explored_;
   std::map<std::size_t, std::size_t> owners_;  // entry -> climber it was proposed for
 };

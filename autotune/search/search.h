@@ -39,7 +39,7 @@ struct SearchPlan {
   // How many trials the budget is expected to allow; decides whether the space is exhausted and how long the random phase is.
   std::uint64_t expected_trials = 100;
   double random_share = 0.2;
-  double model_share = 0.2;  // of the trials, while there is a cost
+  double model_share = 0.1;  // of the trials, while there is a cost
   // What a schedule is likely to cost, in any unit, lower is better; nothing where that cannot be told. Without it nothing is drawn by model.
   std::function<std::optional<double>(const Schedule&)> cost = {};
 };
@@ -62,8 +62,9 @@ class Search {
   virtual std::vector<Trial> trials() const = 0;
 };
 
-// Seeds first; then the whole space in random order when it has at most expected_trials points; otherwise random_share of the trials at random,
-// model_share that are each the cheapest of several draws, then local search: three climbers start from the best points, move to better points a step away (Space::steps), and start anew where none is left.
+// Seeds first; then the whole space in random order when it has at most expected_trials points; otherwise random_share of the trials at random, 32 at most,
+// model_share that are each the cheapest of several draws, then local search, in turn: one of three climbers, which start from the best points, move to better
+// points a step away (Space::steps), and start anew where none is left; one of the best points with a stage drawn anew; two of the best points crossed.
 std::unique_ptr<Search> make_search(schedules::Space space, const SearchPlan& plan);
 
 // Seeds, then draws only: the yardstick.

@@ -41,8 +41,10 @@ class FewPoints : public Proposer {
 
 class MixedSearchTest : public testing::Test {
  protected:
+  static constexpr std::uint64_t kExpected = 20;  // of which six points come before more than a few edits
+
   MixedSearch search(std::unique_ptr<Proposer> points) const {
-    return {std::move(points), EditSearch(algorithm, problem, schedules::device_named("x86-64-v3"), 1)};
+    return {std::move(points), EditSearch(algorithm, problem, schedules::device_named("x86-64-v3"), 1), kExpected};
   }
   MixedSearch search_of(std::string space, int points) const { return search(std::make_unique<FewPoints>(std::move(space), points)); }
 
@@ -68,19 +70,27 @@ class MixedSearchTest : public testing::Test {
 TEST_F(MixedSearchTest, proposes_mostly_edits_while_the_best_is_no_point) {
   MixedSearch mixed = search_of(std::string(schedules::kSketch), 100);
   mixed.learn(start, 0.9, false);
-  EXPECT_EQ(kinds(mixed, 8, std::nullopt), "peeepeee");
+  EXPECT_EQ(kinds(mixed, 8, 2), "peeepeee");
 }
 
-TEST_F(MixedSearchTest, proposes_mostly_points_while_the_best_is_one) {
+TEST_F(MixedSearchTest, all_but_gives_up_points_when_none_of_sixteen_comes_near) {
+  MixedSearch mixed = search_of(std::string(schedules::kSketch), 1000);
+  mixed.learn(start, 0.9, false);
+  kinds(mixed, 64, std::nullopt);
+  EXPECT_EQ(kinds(mixed, 16, std::nullopt), "eeeeeeeeepeeeeee");
+}
+
+TEST_F(MixedSearchTest, proposes_mostly_points_while_the_best_is_one_and_more_edits_when_some_were_seen) {
   MixedSearch mixed = search_of(std::string(schedules::kSketch), 100);
   mixed.learn(start, 0.9, true);
-  EXPECT_EQ(kinds(mixed, 8, std::nullopt), "pppepppe");
+  EXPECT_EQ(kinds(mixed, 8, std::nullopt), "pppppppe");
+  EXPECT_EQ(kinds(mixed, 8, std::nullopt), "ppeppepe");
 }
 
 TEST_F(MixedSearchTest, an_edit_that_wins_brings_more_edits) {
   MixedSearch mixed = search_of(std::string(schedules::kSketch), 100);
   mixed.learn(start, 0.9, true);
-  EXPECT_EQ(kinds(mixed, 3, std::nullopt), "ppp");
+  EXPECT_EQ(kinds(mixed, 7, std::nullopt), "ppppppp");
   EXPECT_EQ(kinds(mixed, 1, 0.5), "e");
   EXPECT_EQ(kinds(mixed, 4, std::nullopt), "peee");
 }
