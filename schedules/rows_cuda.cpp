@@ -1,8 +1,11 @@
 #include "schedules/rows_cuda.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "schedules/cuda_knobs.h"
+#include "schedules/pointwise_host.h"
+#include "schedules/rows_host.h"
 #include "schedules/stage_graph.h"
 #include "schedules/structure.h"
 
@@ -18,6 +21,41 @@ struct Knobs {
   WordKnob length;  // "free", or "fixed": a constant of the text
   MemoryKnobs memory;
 };
+
+// The algorithm without its outputs of one value a row, and those.
+struct Divided {
+  Algorithm rows;
+  std::vector<Stage> values;
+};
+
+// Nothing when an output is neither, or when there is not one of two loops.
+std::optional<Divided> divided(const Algorithm& algorithm) {
+  Divided result{algorithm, {}};
+  result.rows.outputs.clear();
+  std::size_t output = 0;
+  std::vector<Argument> arguments;
+  for (const Argument& argument : algorithm.arguments) {
+    if (argument.is_output && algorithm.stage(algorithm.outputs[output++]).loops.size() == 1) continue;
+    arguments.push_back(argument);
+  }
+  if (output != algorithm.outputs.size()) return std::nullopt;  // Tuples: more arguments than stages
+  for (const std::string& name : algorithm.outputs) {
+    const Stage& stage = algorithm.stage(name);
+    if (stage.loops.size() == 2) {
+      result.rows.outputs.push_back(name);
+    } else if (stage.loops.size() == 1 && stage.updates.empty()) {
+      result.values.push_back(stage);
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (result.rows.outputs.size() != 1) return std::nullopt;
+  result.rows.arguments = std::move(arguments);
+  std::erase_if(result.rows.stages, [&](const Stage& stage) {
+    return std::any_of(result.values.begin(), result.values.end(), [&](const Stage& value) { return value.name == stage.name; });
+  });
+  return result;
+}
 
 struct Place {
   PlacedStage placed;
@@ -39,10 +77,11 @@ std::vector<std::string> words_for(const Stage& stage) {
   return stage.loops.size() == 1 ? std::vector<std::string>{"row", "inline"} : std::vector<std::string>{"inline", "row"};
 }
 
-Schedule schedule_of(const Stage& output, const std::vector<Place>& places, const Knobs& k, const Point& p) {
+Schedule schedule_of(const Stage& output, const std::vector<Stage>& values, const std::vector<Place>& places, const Knobs& k, const Point& p) {
   Schedule schedule;
   Chain chain(schedule, output.name);
   add_rows(chain, output.loops[0], k, p);
+  for (const Stage& value : values) Chain(schedule, value.name).add("compute_with", output.name, output.loops[1]);
   for (std::size_t i = places.size(); i-- > 0;) {
     const std::string where = p[places[i].where];
     Chain stage(schedule, places[i].stage.name);
@@ -58,7 +97,17 @@ Schedule schedule_of(const Stage& output, const std::vector<Place>& places, cons
 
 }  // namespace
 
-Space rows_cuda(const Algorithm& algorithm, const Problem& problem, const Device&) {
+bool is_row_kernel(const Algorithm& algorithm) {
+  const auto parts = divided(algorithm);
+  if (!parts) return false;
+  const Stage& output = parts->rows.stage(parts->rows.outputs[0]);
+  for (const Stage& value : parts->values)
+    if (value.loops[0] != output.loops[1]) return false;  // they share a loop by its name
+  return is_pointwise(parts->rows) || is_row_operator(parts->rows);
+}
+
+Space rows_cuda(const Algorithm& whole, const Problem& problem, const Device&) {
+  const auto [algorithm, values] = *divided(whole);
   const Stage output = algorithm.stage(algorithm.outputs[0]);
   const std::vector<std::int64_t> extents = output_extents(algorithm, problem, output.name);
   const std::int64_t columns = extents[0], rows = extents[1], widest = access_elements(algorithm);
@@ -90,7 +139,7 @@ Space rows_cuda(const Algorithm& algorithm, const Problem& problem, const Device
   space.require("every warp of a row has elements of it", [=](std::int64_t t, std::int64_t v, std::int64_t c) { return (t - 32) * v * c < columns; }, k.threads, k.vector,
                 k.cluster);
   space.require("a cluster shares one row", [](std::int64_t r, std::int64_t c) { return c == 1 || r == 1; }, k.rows, k.cluster);
-  space.schedule_as([=](const Point& p) { return schedule_of(output, places, k, p); });
+  space.schedule_as([output, values = values, places, k](const Point& p) { return schedule_of(output, values, places, k, p); });
   // Two to four vectors a thread and at most eight warps a row; long rows take more threads. Two blocks at once, so that loads and stores overlap.
   for (const std::int64_t accesses : {2, 4, 1}) {
     const std::int64_t threads = std::clamp<std::int64_t>(ceil_div(columns, accesses * vectors.front()), 32, 1024);

@@ -9,6 +9,9 @@
 
 namespace kiln::schedules {
 
+// Whether one output of two loops is a row operator or read point by point, and every other output is one value a row of it.
+bool is_row_kernel(const Algorithm& algorithm);
+
 Space rows_cuda(const Algorithm& algorithm, const Problem& problem, const Device& device);
 
 }  // namespace kiln::schedules

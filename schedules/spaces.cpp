@@ -21,8 +21,7 @@ std::optional<Space> cuda_space_for(const Algorithm& algorithm, const Problem& p
   if (is_turned_operator(algorithm)) return turned_cuda(algorithm, problem, device);
   if (is_sum_operator(algorithm)) return sums_cuda(algorithm, problem, device);
   if (is_line_operator(algorithm)) return lines_cuda(algorithm, problem, device);
-  const bool has_rows = is_pointwise(algorithm) && algorithm.stage(algorithm.outputs[0]).loops.size() == 2;
-  if (has_rows || is_row_operator(algorithm)) return rows_cuda(algorithm, problem, device);
+  if (is_row_kernel(algorithm)) return rows_cuda(algorithm, problem, device);
   return std::nullopt;
 }
 

@@ -91,6 +91,23 @@ Algorithm shares() {
   return algorithm;
 }
 
+Algorithm scaled_rows() {
+  Algorithm algorithm;
+  algorithm.generator = "scaled_rows";
+  algorithm.contract = Contract::strict;
+  algorithm.arguments = {buffer("x", false, kBfloat16, 2), buffer("y", true, kFloat32, 2), buffer("scales", true, kFloat32, 1)};
+  algorithm.symbols = {{"m", {{"x", 1}, {"y", 1}, {"scales", 0}}}, {"n", {{"x", 0}, {"y", 0}}}};
+  algorithm.symbol_order = {"m", "n"};
+  Stage peak = stage("peak", {"m"}, kFloat32, "(constant f32 0)");
+  peak.updates = {over_row("(max f32 (load f32 peak 0 m) (call f32 abs (cast f32 (load bf16 x.in 0 (reduction i32 k) m))))")};
+  algorithm.stages = {stage("x.in", {"d0", "d1"}, kBfloat16, "(load bf16 x 0 d0 d1)"), peak,
+                      stage("row", {"m"}, kFloat32, "(div f32 (max f32 (load f32 peak 0 m) (constant f32 0.001953125)) (constant f32 448))"),
+                      stage("y", {"n", "m"}, kFloat32, "(div f32 (cast f32 (load bf16 x.in 0 n m)) (load f32 row 0 m))"),
+                      stage("scales", {"m"}, kFloat32, "(load f32 row 0 m)")};
+  algorithm.outputs = {"y", "scales"};
+  return algorithm;
+}
+
 Algorithm turn() {
   Algorithm algorithm;
   algorithm.generator = "turn";

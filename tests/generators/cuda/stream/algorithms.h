@@ -14,6 +14,9 @@ Algorithm norm();
 // y(n, m) = e / total(m), e(n, m) = exp(x - peak(m)): peak and total over the row; f32. Contract bounded.
 Algorithm shares();
 
+// scales(m) = max(peak(m), 1 / 512) / 448, peak(m) the largest |x| of the row; y(n, m) = x / scale: x of bf16, the outputs of f32. Contract strict.
+Algorithm scaled_rows();
+
 // y(n, m) = 2 · x(m, n) + z(n, m), f32. Contract strict.
 Algorithm turn();
 

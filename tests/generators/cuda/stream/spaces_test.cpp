@@ -56,6 +56,7 @@ TEST(CudaSpaces, of_rows_hold_only_what_the_skeleton_honours) {
   expect_honoured(norm(), "norm(m=1, n=12288)", "rows_cuda", 200);
   expect_honoured(norm(), "norm(m=5, n=33)", "rows_cuda", 1);
   expect_honoured(shares(), "shares(m=4096, n=8192)", "rows_cuda", 200);
+  expect_honoured(scaled_rows(), "scaled_rows(m=64, n=12288)", "rows_cuda", 200);
 }
 
 TEST(CudaSpaces, of_turned_matrices_hold_only_what_the_skeleton_honours) { expect_honoured(turn(), "turn(m=4096, n=4096)", "turned_cuda", 50); }

@@ -64,6 +64,11 @@ TEST(StreamText, a_stage_at_root_is_a_kernel_of_its_own) {
   expect_golden(page(program), "cuda/norm_two_kernels.txt");
 }
 
+TEST(StreamText, an_output_of_one_value_a_row_beside_the_rows) {
+  const char* schedule = "y.rows(1, 64).vector(8)\nscales.compute_with(y, m)\nrow.compute_at(y, m)\npeak.compute_at(y, m)\n";
+  expect_golden(page(lowered(scaled_rows(), "scaled_rows(m=3, n=512)", schedule)), "cuda/scaled_rows.txt");
+}
+
 TEST(StreamText, a_turned_matrix) {
   const char* schedule =
       "y.tile(n, m, no, mo, ni, mi, 64, 64, GuardWithIf).tile(ni, mi, nt, mt, nv, mv, 4, 4).gpu_blocks(no, mo).gpu_threads(nt, mt).vectorize(nv).unroll(mv)\n";
