@@ -9,6 +9,7 @@ set(rows
   "generators/cuda/emit:dsl,generators/cuda/plan,generators/cuda/program"
   "generators/cuda/emulated:dsl,generators/cuda,generators/cuda/emit,generators/cuda/emulator,generators/cuda/plan,generators/cuda/program"
   "generators/cuda/emulator:"
+  "generators/cuda/launch:dsl,generators/cuda,generators/cuda/driver"
   "generators/cuda/plan:dsl,generators/cuda/program"
   "generators/cuda/program:dsl"
   "generators/cuda/resources:dsl,generators/core"
