@@ -1,0 +1,114 @@
+#include "autotune/worker/gpu_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "autotune/worker/gpu_kernel.h"
+#include "autotune/worker/gpu_memory.h"
+#include "autotune/worker/running.h"
+
+namespace kiln::autotune {
+namespace {
+
+namespace cuda = generators::cuda;
+namespace driver = generators::cuda::driver;
+using generators::Reason;
+using generators::Rejection;
+
+class GpuCall : public CheckedCall {
+ public:
+  GpuCall(const driver::OpenDevice& device, const driver::Stream& stream, const cuda::LoadedProgram& program, const Algorithm& algorithm, const Inputs& inputs, SharedPage& page)
+      : stream_(stream), memory_(device, stream, algorithm, inputs, false), call_(program, memory_.arguments()), begin_(device), end_(device), page_(page) {}
+
+  void reset(std::byte poison) override { memory_.reset(poison); }
+
+  std::optional<std::string> run(double& ns) override {
+    try {
+      const InCall in_call(page_);
+      stream_.record(begin_);
+      call_.launch(stream_);
+      stream_.record(end_);
+      end_.wait();
+      ns = driver::ns_between(begin_, end_);
+      return std::nullopt;
+    } catch (const driver::DriverError& error) {
+      return error.what();
+    }
+  }
+
+  std::optional<std::string> find_damage() override { return memory_.find_damage(); }
+  OutputView output(std::size_t argument) override { return memory_.output(argument); }
+
+ private:
+  driver::Stream stream_;
+  GpuMemory memory_;
+  cuda::BoundCall call_;
+  driver::Event begin_, end_;
+  SharedPage& page_;
+};
+
+class GpuCandidate : public LoadedCandidate {
+ public:
+  GpuCandidate(const driver::OpenDevice& device, const driver::Stream& stream, std::string_view cubin, cuda::LaunchRecord record, const Protocol& protocol, SharedPage& page)
+      : device_(device), stream_(stream), program_(device, cubin, std::move(record)), protocol_(protocol), page_(page) {}
+
+  std::optional<Rejection> find_unmet(const Algorithm& algorithm, const Inputs& inputs) override {
+    const auto extents = [&](const Axis& place) {
+      const auto found = std::find_if(algorithm.arguments.begin(), algorithm.arguments.end(), [&](const Argument& argument) { return argument.name == place.argument; });
+      return inputs.extents[static_cast<std::size_t>(found - algorithm.arguments.begin())][static_cast<std::size_t>(place.dimension)];
+    };
+    const auto unmet = cuda::find_unmet(program_.record(), extents);
+    if (!unmet) return std::nullopt;
+    return Rejection{Reason::run_error, std::nullopt, std::nullopt, *unmet};
+  }
+
+  std::unique_ptr<CheckedCall> checked_call(const Algorithm& algorithm, const Inputs& inputs, const CheckOptions&) override {
+    return std::make_unique<GpuCall>(device_, stream_, program_, algorithm, inputs, page_);
+  }
+
+  std::unique_ptr<TimedKernel> timed_kernel(CallRotation& rotation, std::int64_t id) override {
+    return std::make_unique<GpuKernel>(program_, dynamic_cast<GpuRotation&>(rotation), protocol_, page_, id);
+  }
+
+ private:
+  driver::OpenDevice device_;
+  driver::Stream stream_;
+  cuda::LoadedProgram program_;
+  const Protocol& protocol_;
+  SharedPage& page_;
+};
+
+}  // namespace
+
+GpuDevice::GpuDevice(int ordinal, const Protocol& protocol, SharedPage& page)
+    : driver_(driver::Driver::load()), device_(driver_, ordinal), stream_(device_), facts_(driver_.device(ordinal)), protocol_(protocol), page_(page) {}
+
+std::unique_ptr<LoadedCandidate> GpuDevice::load(const ObjectRef& object, const Objects& objects) {
+  return std::make_unique<GpuCandidate>(device_, stream_, objects.object(object.hash), cuda::parse_launch_record(object.launch), protocol_, page_);
+}
+
+std::unique_ptr<CallRotation> GpuDevice::rotation(const Algorithm& algorithm, const Inputs& inputs) {
+  return std::make_unique<GpuRotation>(device_, stream_, algorithm, inputs, protocol_.cache, facts_.gpu->l2_bytes);
+}
+
+// A device that was lost, or whose context a kernel has broken, fails here.
+std::string GpuDevice::find_health_complaint() {
+  constexpr std::size_t kBytes = 1 << 20;
+  try {
+    const driver::DeviceMemory memory(device_, kBytes);
+    std::vector<std::uint8_t> read(kBytes);
+    for (const std::uint8_t byte : {std::uint8_t{0x5A}, std::uint8_t{0xC3}}) {
+      stream_.fill(memory.address(), byte, kBytes);
+      stream_.read(read.data(), memory.address(), kBytes);
+      const auto wrong = std::count_if(read.begin(), read.end(), [byte](std::uint8_t got) { return got != byte; });
+      if (wrong > 0) return fmt::format("{} of {} bytes that the device wrote come back as others", wrong, kBytes);
+    }
+    return {};
+  } catch (const driver::DriverError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace kiln::autotune
