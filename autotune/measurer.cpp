@@ -66,7 +66,7 @@ struct Measurer::Impl {
   using OnMessage = std::function<void(const Message&)>;
 
   Device device;
-  CpuProtocol protocol;
+  Protocol protocol;
   Objects objects;
   MeasurerLimits limits;
   Launch launch;
@@ -225,14 +225,14 @@ Outcome Measurer::Impl::ask_about_one(const std::string& key, const std::string&
   }
 }
 
-Measurer::Measurer(Device device, CpuProtocol protocol, Objects objects, MeasurerLimits limits, Launch launch)
+Measurer::Measurer(Device device, Protocol protocol, Objects objects, MeasurerLimits limits, Launch launch)
     : impl_(new Impl{std::move(device), protocol, std::move(objects), limits, std::move(launch)}) {
   if (impl_->launch.arguments.empty()) impl_->launch.arguments = {"--role=measure"};
 }
 
 Measurer::~Measurer() { give_up_worker(); }
 
-const CpuProtocol& Measurer::protocol() const { return impl_->protocol; }
+const Protocol& Measurer::protocol() const { return impl_->protocol; }
 
 Prepared Measurer::prepare(const Subject& subject) {
   const std::string key = subject_key(subject);

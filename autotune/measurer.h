@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "autotune/measure/compare.h"
-#include "autotune/measure/cpu_protocol.h"
+#include "autotune/measure/protocol.h"
 #include "autotune/measure/statistics.h"
 #include "autotune/process/child.h"
 #include "autotune/process/objects.h"
@@ -119,10 +119,10 @@ struct MeasurerLimits {
 // do not start, or a new one fails its health check; UsageError when the subject itself is at fault (the reference reads outside an input).
 class Measurer {
  public:
-  Measurer(Device device, CpuProtocol protocol, Objects objects, MeasurerLimits limits = {}, Launch launch = {});
+  Measurer(Device device, Protocol protocol, Objects objects, MeasurerLimits limits = {}, Launch launch = {});
   ~Measurer();
 
-  const CpuProtocol& protocol() const;
+  const Protocol& protocol() const;
 
   // Inputs from the seed and the reference's results, kept in the cache folder. Cheap when repeated; needed once before the others name its key.
   Prepared prepare(const Subject& subject);

@@ -230,7 +230,7 @@ ReplayOutcome replay(db::Store& store, const ReplayOptions& options, Progress& p
   const DeviceLock lock(digest(probe.device), options.command, DeviceLock::default_folder(), options.wait,
                         [&](const std::string& text) { progress.note(text); }, [&] { return stop_request() != StopRequest::go_on; });
   db::recover(store);
-  CpuProtocol protocol;
+  Protocol protocol;
   protocol.cache = options.cache;
   protocol.threads = options.threads > 0 ? options.threads : probe.device.cores;
   const Objects objects(options.cache_folder.empty() ? std::filesystem::path(db::cache_folder(store.path())) : options.cache_folder);

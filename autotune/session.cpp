@@ -106,7 +106,7 @@ void conclude(Run& run, std::vector<Tuning>& tunings, const TuneOptions& options
 }
 
 struct Workers {
-  Workers(const TuneOptions& options, const Limits& limits, const Device& device, const CpuProtocol& protocol, const Objects& objects)
+  Workers(const TuneOptions& options, const Limits& limits, const Device& device, const Protocol& protocol, const Objects& objects)
       : reader(options.libraries, device, {.request_s = limits.read_s}, options.launch),
         pool(options.jobs > 0 ? options.jobs : device.cores, device, objects, options.launch),
         measurer(device, protocol, objects, {.prepare_s = limits.reference_s}, options.launch) {}
@@ -179,7 +179,7 @@ TuneOutcome tune(const TuneOptions& options, Progress& progress, const std::func
   db::Store store(options.db.string());
   const db::Recovery recovery = recover(store);
 
-  CpuProtocol protocol;
+  Protocol protocol;
   protocol.cache = options.cache;
   protocol.threads = options.threads > 0 ? options.threads : probe.device.cores;
   const Objects objects(options.cache_folder.empty() ? std::filesystem::path(db::cache_folder(options.db.string())) : options.cache_folder);

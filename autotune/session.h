@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "autotune/measure/cpu_protocol.h"
+#include "autotune/measure/protocol.h"
 #include "autotune/process/child.h"
 #include "autotune/progress.h"
 

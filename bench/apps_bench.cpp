@@ -238,7 +238,7 @@ int run(const std::string& program, const std::string& db_path, const std::strin
   const autotune::DeviceLock lock(digest(device), "apps_bench", autotune::DeviceLock::default_folder(), true,
                                   [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
   KeptBuilds builds(device, folder, launch);
-  autotune::CpuProtocol protocol;
+  autotune::Protocol protocol;
   protocol.threads = device.cores;
   autotune::Measurer measurer(device, protocol, builds.objects(), {}, launch);
   db::Store store(db_path, {.access = db::Access::read_only, .now = {}});

@@ -53,8 +53,8 @@ struct Machine {
     launch.program = arguments.program;
     return launch;
   }
-  static autotune::CpuProtocol protocol_of(const Device& device) {
-    autotune::CpuProtocol protocol;
+  static autotune::Protocol protocol_of(const Device& device) {
+    autotune::Protocol protocol;
     protocol.threads = device.cores;
     return protocol;
   }

@@ -43,7 +43,7 @@ class MeasuringWorker {
   void hello(const Json& body, const Answer& answer) {
     device_ = parse_device(body.at("device").get<std::string>());
     require_cpu(device_, "this measuring worker");
-    protocol_ = parse_cpu_protocol(body.at("protocol").get<std::string>());
+    protocol_ = parse_protocol(body.at("protocol").get<std::string>());
     objects_.emplace(body.at("cache").get<std::string>());
     pin(protocol_.threads);
     if (const int code = kiln_host_start(protocol_.threads); code != KILN_HOST_OK)
@@ -140,7 +140,7 @@ class MeasuringWorker {
 
   SharedPage& page_;
   Device device_;
-  CpuProtocol protocol_;
+  Protocol protocol_;
   std::optional<Objects> objects_;
   std::list<std::pair<std::string, std::unique_ptr<PreparedSubject>>> subjects_;
 };

@@ -40,7 +40,7 @@ struct Runner {
 };
 
 // As many as fit into round_ms, within [least, round_samples].
-int samples_in_round(const TimedKernel& kernel, const CpuProtocol& protocol, int least) {
+int samples_in_round(const TimedKernel& kernel, const Protocol& protocol, int least) {
   const double fit = protocol.round_ms * 1e6 / std::max(kernel.sample_ns(), 1.0);
   return static_cast<int>(std::clamp(fit, static_cast<double>(least), static_cast<double>(protocol.round_samples)));
 }
@@ -145,7 +145,7 @@ class Race {
   void run_rounds() {
     Runner* base = anchor();
     if (base == nullptr) return;
-    const CpuProtocol& p = request_.protocol;
+    const Protocol& p = request_.protocol;
     const StoppingLimits limits{tie_margin(request_.options.floor), least_samples(), std::max(p.max_samples, least_samples()), p.max_s,
                                 request_.options.stage == RaceStage::rank};
     for (const auto& runner : runners_) runner->rule.emplace(limits, request_.options.seed);
@@ -256,7 +256,7 @@ struct TwoSeries {
 };
 
 // At least two rounds of one sample each, then as many as fit before the deadline.
-TwoSeries take_two_series(TimedKernel& timed, const CpuProtocol& protocol, Clock::time_point deadline) {
+TwoSeries take_two_series(TimedKernel& timed, const Protocol& protocol, Clock::time_point deadline) {
   TwoSeries series;
   const int rounds = std::max(2, protocol.rank_samples / protocol.round_samples);
   const int samples = samples_in_round(timed, protocol, 1);

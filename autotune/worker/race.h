@@ -16,7 +16,7 @@ struct Contender {
 };
 
 struct RaceRequest {
-  CpuProtocol protocol;
+  Protocol protocol;
   RaceOptions options;
   std::int64_t last_level_bytes = 0;  // of the device; for cold rotations
 };

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "autotune/measure/cpu_protocol.h"
+#include "autotune/measure/protocol.h"
 #include "autotune/measure/shared_page.h"
 #include "autotune/measure/statistics.h"
 #include "autotune/worker/call_memory.h"
@@ -29,7 +29,7 @@ class CallRotation {
 
 class TimedKernel {
  public:
-  TimedKernel(generators::host::Loaded build, CallRotation& calls, const CpuProtocol& protocol, SharedPage& page, std::int64_t id)
+  TimedKernel(generators::host::Loaded build, CallRotation& calls, const Protocol& protocol, SharedPage& page, std::int64_t id)
       : build_(std::move(build)), calls_(calls), protocol_(protocol), page_(page), id_(id) {}
 
   // At least three calls and warm_ms, after which calls are bundled into samples of sample_us. Ends after a second call above `hopeless_ns`
@@ -51,7 +51,7 @@ class TimedKernel {
 
   generators::host::Loaded build_;
   CallRotation& calls_;
-  const CpuProtocol& protocol_;
+  const Protocol& protocol_;
   SharedPage& page_;
   std::int64_t id_;
   int calls_per_sample_ = 1;

@@ -72,8 +72,8 @@ class Line : public ::testing::Test {
   }
 
   // Short and without effect on what is tested: the times themselves are not looked at.
-  static CpuProtocol protocol() {
-    CpuProtocol protocol;
+  static Protocol protocol() {
+    Protocol protocol;
     protocol.threads = 2;
     protocol.sample_us = 20;
     protocol.warm_ms = 0.1;
@@ -277,7 +277,7 @@ TEST_F(Line, measures_a_noise_floor) {
 }
 
 TEST_F(Line, races_on_rotating_buffers_when_cold) {
-  CpuProtocol cold = protocol();
+  Protocol cold = protocol();
   cold.cache = Cache::cold;
   Device small_cache = shared->device;
   small_cache.l3_bytes = 1 << 20;

@@ -1,4 +1,4 @@
-#include "autotune/measure/cpu_protocol.h"
+#include "autotune/measure/protocol.h"
 
 #include <charconv>
 #include <map>
@@ -10,11 +10,11 @@
 namespace kiln::autotune {
 namespace {
 
-constexpr std::string_view kVersion = "kiln-cpu-1";
+constexpr std::string_view kCpuVersion = "kiln-cpu-1", kGpuVersion = "kiln-gpu-1";
 
 // Every number of the protocol under its name, in printing order.
-template <typename Protocol, typename Visit>
-void for_each_number(Protocol& p, const Visit& visit) {
+template <typename Numbers, typename Visit>
+void for_each_number(Numbers& p, const Visit& visit) {
   visit("sample_us", p.sample_us);
   visit("warm_ms", p.warm_ms);
   visit("screen_samples", p.screen_samples);
@@ -48,15 +48,32 @@ void read_number(const std::string& key, const std::string& value, Number& numbe
 
 }  // namespace
 
-std::string print(const CpuProtocol& protocol) {
-  std::string text = fmt::format("{};cache={};threads={};stat=q1", kVersion, protocol.cache == Cache::hot ? "hot" : "cold", protocol.threads);
+Protocol gpu_protocol(Cache cache) {
+  return {.on = MeasuredOn::gpu,
+          .cache = cache,
+          .sample_us = 250,
+          .warm_ms = 20,
+          .screen_samples = 3,
+          .round_samples = 5,
+          .rank_samples = 15,
+          .max_samples = 60,
+          .max_s = 2,
+          .final_samples = 40,
+          .min_clean_samples = 3};
+}
+
+std::string print(const Protocol& protocol) {
+  const char* cache = protocol.cache == Cache::hot ? "hot" : "cold";
+  std::string text = protocol.on == MeasuredOn::cpu ? fmt::format("{};cache={};threads={};stat=q1", kCpuVersion, cache, protocol.threads)
+                                                    : fmt::format("{};cache={};stat=median", kGpuVersion, cache);
   for_each_number(protocol, [&](const char* name, const auto& value) { text += fmt::format(";{}={}", name, value); });
   return text;
 }
 
-CpuProtocol parse_cpu_protocol(std::string_view text) {
+Protocol parse_protocol(std::string_view text) {
   const std::string_view version = text.substr(0, text.find(';'));
-  if (version != kVersion) throw DataError(fmt::format("measuring protocol `{}` is not `{}`", version, kVersion));
+  if (version != kCpuVersion && version != kGpuVersion)
+    throw DataError(fmt::format("measuring protocol `{}` is neither `{}` nor `{}`", version, kCpuVersion, kGpuVersion));
   auto items = split_items(text.substr(std::min(text.size(), version.size() + 1)));
   const auto take = [&items](const std::string& key) {
     const auto found = items.find(key);
@@ -65,12 +82,14 @@ CpuProtocol parse_cpu_protocol(std::string_view text) {
     items.erase(found);
     return value;
   };
-  CpuProtocol protocol;
+  Protocol protocol;
+  protocol.on = version == kCpuVersion ? MeasuredOn::cpu : MeasuredOn::gpu;
+  const std::string wanted = protocol.on == MeasuredOn::cpu ? "q1" : "median";
   const std::string cache = take("cache"), statistic = take("stat");
   if (cache != "hot" && cache != "cold") throw DataError(fmt::format("measuring protocol: cache={} is neither hot nor cold", cache));
-  if (statistic != "q1") throw DataError(fmt::format("measuring protocol: stat={} is not q1", statistic));
+  if (statistic != wanted) throw DataError(fmt::format("measuring protocol: stat={} is not {}", statistic, wanted));
   protocol.cache = cache == "hot" ? Cache::hot : Cache::cold;
-  read_number("threads", take("threads"), protocol.threads);
+  if (protocol.on == MeasuredOn::cpu) read_number("threads", take("threads"), protocol.threads);
   for_each_number(protocol, [&](const char* name, auto& value) { read_number(name, take(name), value); });
   if (!items.empty()) throw DataError(fmt::format("measuring protocol: unknown key {}", items.begin()->first));
   return protocol;
