@@ -96,6 +96,7 @@ struct RaceResult {
   int calls_per_sample = 1;
   int dropped = 0;               // samples with involuntary switches that the statistics leave out
   double q1_ns = 0, median_ns = 0, min_ns = 0;
+  double value_ns = 0;           // what stands for the samples, by the protocol's statistic
   Ratio to_baseline;             // time / baseline's time, of this race
   Ratio to_incumbent;            // the same against the incumbent (the baseline when there is none)
   bool timed_once = false;
@@ -105,7 +106,7 @@ struct RaceResult {
 struct FloorOutcome {
   double floor = 0;              // p95 error of A/A
   bool contended = false;        // above 5 % in three tries
-  double q1_ns = 0;              // of the kernel that was used
+  double value_ns = 0;           // of the kernel that was used
   std::optional<generators::Rejection> rejection;  // it does not even run
 };
 

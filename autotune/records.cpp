@@ -163,7 +163,7 @@ db::MeasurementRow measurement_row(const RaceResult& result, db::TrialId trial, 
   std::vector<double> deviations;
   for (const double value : ns) deviations.push_back(std::abs(value - row.median_ns));
   row.mad_ns = median(deviations);
-  row.value_ns = result.q1_ns;
+  row.value_ns = result.value_ns;
   row.ratio = result.to_baseline.value;
   row.ratio_lo = result.to_baseline.low;
   row.ratio_hi = result.to_baseline.high;

@@ -182,10 +182,10 @@ class Replay {
       rows.push_back(measurement_row(result, trial, outcome_.contended));
       if (trial == entrants_.front().trial) {
         baseline_timed = true;
-        outcome_.baseline_ns = result.q1_ns;
+        outcome_.baseline_ns = result.value_ns;
       }
       if (!is_candidate) continue;
-      outcome_.value_ns = result.q1_ns;
+      outcome_.value_ns = result.value_ns;
       outcome_.to_baseline = result.to_baseline;
     }
     if (baseline_timed) {

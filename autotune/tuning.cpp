@@ -154,7 +154,7 @@ void Tuning::measure_floor() {
     return;
   }
   floor_ = outcome.floor;
-  baseline_ns_ = outcome.q1_ns;
+  baseline_ns_ = outcome.value_ns;
   contended_ = outcome.contended;
   db::NoiseFloor row;
   row.p95_relative = std::max(0.0, outcome.floor);
@@ -258,7 +258,7 @@ std::vector<Tuning::Settled> Tuning::race(const std::vector<Entrant>& entrants, 
     }
     for (const Entrant& entrant : entrants)
       if (static_cast<std::int64_t>(entrant.trial) == result.id) settled.push_back({entrant, result});
-    if (static_cast<db::TrialId>(result.id) == baseline_->trial && !result.samples.empty()) baseline_ns_ = result.q1_ns;
+    if (static_cast<db::TrialId>(result.id) == baseline_->trial && !result.samples.empty()) baseline_ns_ = result.value_ns;
   }
   if (baseline_timed) record_race(run_.store, row, rows);
   return settled;

@@ -213,7 +213,7 @@ void print_row(const std::string& operator_name, const std::vector<Contender>& a
   const bool has_again = all[again_].was_timed();
   const std::string noise = has_again ? fmt::format("{:.2f} %", 100 * autotune::noise_floor(ours.samples, all[again_].result->samples, kSeed)) : "–";
   const std::string beam = all[adams_].name.ends_with("=1") && all[adams_].was_timed() ? " (beam 1)" : "";
-  std::printf("| %s | %.3f | %s | %s | %s%s | %s | %s |\n", operator_name.c_str(), ours.q1_ns / 1e6, noise.c_str(), cell(all[mullapudi_]).c_str(),
+  std::printf("| %s | %.3f | %s | %s | %s%s | %s | %s |\n", operator_name.c_str(), ours.value_ns / 1e6, noise.c_str(), cell(all[mullapudi_]).c_str(),
               cell(all[adams_]).c_str(), beam.c_str(), cell(all[hand_]).c_str(), expert_cell(expert(operator_name, all)).c_str());
   for (const Contender& contender : all) {
     if (!contender.absent.empty())

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "autotune/measure/statistics.h"
+
 namespace kiln::autotune {
 
 enum class Cache : std::uint8_t {
@@ -34,7 +36,7 @@ struct Protocol {
   bool operator==(const Protocol&) const = default;
 
   // What stands for a set of samples: the lower quartile on a CPU, where noise only adds; the median on a GPU, whose clock steps both ways.
-  double statistic() const { return on == MeasuredOn::cpu ? 0.25 : 0.5; }
+  double statistic() const { return on == MeasuredOn::cpu ? kLowerQuartile : kMedian; }
 };
 
 // On a GPU: warm by time, since clocks settle by it; captured launches of a quarter of a millisecond a sample; few samples, which scatter by tenths of a percent.

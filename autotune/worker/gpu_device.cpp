@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "autotune/worker/gpu_failure.h"
 #include "autotune/worker/gpu_kernel.h"
 #include "autotune/worker/gpu_memory.h"
 #include "autotune/worker/running.h"
+#include "dsl/error.h"
 
 namespace kiln::autotune {
 namespace {
@@ -34,7 +36,7 @@ class GpuCall : public CheckedCall {
       ns = driver::ns_between(begin_, end_);
       return std::nullopt;
     } catch (const driver::DriverError& error) {
-      return error.what();
+      return words_of(error, stream_, page_);
     }
   }
 
@@ -54,12 +56,12 @@ class GpuCandidate : public LoadedCandidate {
   GpuCandidate(const driver::OpenDevice& device, const driver::Stream& stream, std::string_view cubin, cuda::LaunchRecord record, const Protocol& protocol, SharedPage& page)
       : device_(device), stream_(stream), program_(device, cubin, std::move(record)), protocol_(protocol), page_(page) {}
 
-  std::optional<Rejection> find_unmet(const Algorithm& algorithm, const Inputs& inputs) override {
-    const auto extents = [&](const Axis& place) {
+  std::optional<Rejection> find_unmet(const Algorithm& algorithm, const std::vector<std::vector<std::int64_t>>& extents) override {
+    const auto extent = [&](const Axis& place) {
       const auto found = std::find_if(algorithm.arguments.begin(), algorithm.arguments.end(), [&](const Argument& argument) { return argument.name == place.argument; });
-      return inputs.extents[static_cast<std::size_t>(found - algorithm.arguments.begin())][static_cast<std::size_t>(place.dimension)];
+      return extents[static_cast<std::size_t>(found - algorithm.arguments.begin())][static_cast<std::size_t>(place.dimension)];
     };
-    const auto unmet = cuda::find_unmet(program_.record(), extents);
+    const auto unmet = cuda::find_unmet(program_.record(), extent);
     if (!unmet) return std::nullopt;
     return Rejection{Reason::run_error, std::nullopt, std::nullopt, *unmet};
   }
@@ -80,17 +82,32 @@ class GpuCandidate : public LoadedCandidate {
   SharedPage& page_;
 };
 
+int ordinal_of(const driver::Driver& driver, const Device& facts) {
+  std::string seen;
+  for (int ordinal = 0; ordinal < driver.devices(); ++ordinal) {
+    const Device device = driver.device(ordinal);
+    if (digest(device) == digest(facts)) return ordinal;
+    seen += fmt::format("{}{}", seen.empty() ? "" : ", ", device.model);
+  }
+  throw EnvironmentError(fmt::format("no GPU here is the {} of this run: {}", facts.model, seen.empty() ? "there is none" : "there are " + seen));
+}
+
 }  // namespace
 
-GpuDevice::GpuDevice(int ordinal, const Protocol& protocol, SharedPage& page)
-    : driver_(driver::Driver::load()), device_(driver_, ordinal), stream_(device_), facts_(driver_.device(ordinal)), protocol_(protocol), page_(page) {}
+GpuDevice::GpuDevice(const Device& facts, const Protocol& protocol, SharedPage& page)
+    : driver_(driver::Driver::load()),
+      device_(driver_, ordinal_of(driver_, facts)),
+      stream_(device_),
+      l2_bytes_(facts.gpu->l2_bytes),
+      protocol_(protocol),
+      page_(page) {}
 
 std::unique_ptr<LoadedCandidate> GpuDevice::load(const ObjectRef& object, const Objects& objects) {
   return std::make_unique<GpuCandidate>(device_, stream_, objects.object(object.hash), cuda::parse_launch_record(object.launch), protocol_, page_);
 }
 
 std::unique_ptr<CallRotation> GpuDevice::rotation(const Algorithm& algorithm, const Inputs& inputs) {
-  return std::make_unique<GpuRotation>(device_, stream_, algorithm, inputs, protocol_.cache, facts_.gpu->l2_bytes);
+  return std::make_unique<GpuRotation>(device_, stream_, algorithm, inputs, protocol_.cache, l2_bytes_);
 }
 
 // A device that was lost, or whose context a kernel has broken, fails here.

@@ -13,10 +13,8 @@ namespace kiln::autotune {
 
 class GpuDevice : public MeasuredDevice {
  public:
-  // `protocol` and `page` must outlive the value. Throws EnvironmentError without a driver or without such a device.
-  GpuDevice(int ordinal, const Protocol& protocol, SharedPage& page);
-
-  const Device& facts() const { return facts_; }
+  // `protocol` and `page` must outlive the value. Throws EnvironmentError without a driver, or where no device here is the one of `facts`.
+  GpuDevice(const Device& facts, const Protocol& protocol, SharedPage& page);
 
   std::unique_ptr<LoadedCandidate> load(const ObjectRef& object, const Objects& objects) override;
   std::unique_ptr<CallRotation> rotation(const Algorithm& algorithm, const Inputs& inputs) override;
@@ -26,7 +24,7 @@ class GpuDevice : public MeasuredDevice {
   generators::cuda::driver::Driver driver_;
   generators::cuda::driver::OpenDevice device_;
   generators::cuda::driver::Stream stream_;
-  Device facts_;
+  std::int64_t l2_bytes_;
   const Protocol& protocol_;
   SharedPage& page_;
 };

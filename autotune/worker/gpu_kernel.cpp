@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "autotune/worker/gpu_failure.h"
 #include "autotune/worker/running.h"
 
 namespace kiln::autotune {
@@ -12,24 +13,14 @@ namespace driver = generators::cuda::driver;
 
 // Launches in one graph: a kernel of a microsecond is then timed over a quarter of a millisecond, and a graph stays small.
 constexpr int kMostCalls = 256;
-
-std::size_t bytes_of_set(const Algorithm& algorithm, const Inputs& inputs) {
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < algorithm.arguments.size(); ++i) {
-    if (algorithm.arguments[i].is_scalar) continue;
-    auto size = static_cast<std::size_t>(algorithm.arguments[i].type.bytes());
-    for (const std::int64_t extent : inputs.extents[i]) size *= static_cast<std::size_t>(extent);
-    bytes += size;
-  }
-  return std::max<std::size_t>(bytes, 1);
-}
+constexpr std::size_t kMostSets = 4096;  // of the smallest problems: a set has allocations of its own
 
 }  // namespace
 
 GpuRotation::GpuRotation(const driver::OpenDevice& device, const driver::Stream& stream, const Algorithm& algorithm, const Inputs& inputs, Cache cache, std::int64_t l2_bytes)
     : stream_(stream) {
-  const std::size_t bytes = bytes_of_set(algorithm, inputs);
-  const std::size_t sets = cache == Cache::hot ? 1 : std::max<std::size_t>(2, 2 * static_cast<std::size_t>(l2_bytes) / bytes + 1);
+  const std::size_t bytes = std::max<std::size_t>(bytes_of(algorithm, inputs), 1);
+  const std::size_t sets = cache == Cache::hot ? 1 : std::clamp<std::size_t>(2 * static_cast<std::size_t>(l2_bytes) / bytes + 1, 2, kMostSets);
   for (std::size_t i = 0; i < sets; ++i) sets_.push_back(std::make_unique<GpuMemory>(device, stream, algorithm, inputs, true));
 }
 
@@ -55,7 +46,7 @@ double GpuKernel::timed(const Work& work) {
     end_.wait();
     return driver::ns_between(begin_, end_);
   } catch (const driver::DriverError& error) {
-    failure_ = error.what();
+    failure_ = words_of(error, rotation_.stream(), page_);
     return 0;
   }
 }
@@ -64,8 +55,9 @@ double GpuKernel::call_once() {
   return timed([&] { launch_next(); });
 }
 
-// Captured launches take the sets in turn, so that one replay is as cold as single calls are.
-void GpuKernel::capture(int calls) {
+// Captured launches take the sets in turn, and all of them equally often: a replay is as cold as single calls are.
+void GpuKernel::capture(int wanted) {
+  const int sets = static_cast<int>(calls_.size()), calls = (wanted + sets - 1) / sets * sets;
   graph_ = rotation_.stream().capture([&] {
     for (int i = 0; i < calls; ++i) launch_next();
   });
@@ -86,7 +78,7 @@ double GpuKernel::warm(double hopeless_ns) {
   try {
     capture(std::clamp(static_cast<int>(protocol_.sample_us * 1000 / call_ns_), 1, kMostCalls));
   } catch (const driver::DriverError& error) {
-    failure_ = error.what();
+    failure_ = words_of(error, rotation_.stream(), page_);
     return least;
   }
   // A single short call between events is mostly the events: the graph tells what a call takes.

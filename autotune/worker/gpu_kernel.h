@@ -17,8 +17,8 @@ namespace kiln::autotune {
 class GpuRotation : public CallRotation {
  public:
   // Hot: one set. Cold: sets of over twice the device's L2 together, two at least.
-  GpuRotation(const generators::cuda::driver::OpenDevice& device, const generators::cuda::driver::Stream& stream, const Algorithm& algorithm, const Inputs& inputs, Cache cache,
-              std::int64_t l2_bytes);
+  GpuRotation(const generators::cuda::driver::OpenDevice& device, const generators::cuda::driver::Stream& stream, const Algorithm& algorithm, const Inputs& inputs,
+              Cache cache, std::int64_t l2_bytes);
 
   std::size_t sets() const override { return sets_.size(); }
   generators::cuda::CallArguments arguments(std::size_t set) const { return sets_[set]->arguments(); }
@@ -46,7 +46,7 @@ class GpuKernel : public TimedKernel {
   template <typename Work>
   double timed(const Work& work);
   void launch_next();
-  void capture(int calls);
+  void capture(int wanted);  // calls, or a few more
 
   GpuRotation& rotation_;
   const Protocol& protocol_;

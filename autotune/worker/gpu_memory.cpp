@@ -14,12 +14,6 @@ constexpr std::size_t kGuard = 4096;             // bytes before and after
 constexpr std::uint8_t kGuardByte = 0xA5;
 constexpr driver::Address kLeastAlignment = 16;  // what kernels ask for
 
-std::size_t bytes_of(const std::vector<std::int64_t>& extents, DType type) {
-  auto bytes = static_cast<std::size_t>(type.bytes());
-  for (const std::int64_t extent : extents) bytes *= static_cast<std::size_t>(extent);
-  return bytes;
-}
-
 }  // namespace
 
 GpuMemory::GpuMemory(const driver::OpenDevice& device, const driver::Stream& stream, const Algorithm& algorithm, const Inputs& inputs, bool is_aligned)

@@ -6,14 +6,24 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "autotune/measure/compare.h"
+#include "autotune/measure/shared_page.h"
 #include "autotune/measure/statistics.h"
 #include "autotune/measurer.h"
 #include "autotune/worker/inputs.h"
+#include "dsl/error.h"
 #include "generators/rejection.h"
 
 namespace kiln::autotune {
+
+// A candidate has broken what this process needs of the device: nothing can run in it any more. `text` is what the device said.
+class DeviceLost : public Error {
+ public:
+  DeviceLost(const std::string& text, const SharedPage& page) : Error(text), suspect(page.candidate.load() - 1) {}
+  const std::int64_t suspect;  // who ran; -1: nobody
+};
 
 // One call with memory of its own: inputs as they were made, outputs poisoned before, guards around both.
 class CheckedCall {
@@ -22,7 +32,7 @@ class CheckedCall {
 
   virtual void reset(std::byte poison) = 0;
 
-  // Calls and waits; `ns` is what the call took. Nothing when it ended well, else what the device or the runtime said.
+  // Calls and waits; `ns` is what the call took. Nothing when it ended well, else what the device or the runtime said. Throws DeviceLost.
   virtual std::optional<std::string> run(double& ns) = 0;
 
   // What a call must not have done: "wrote 12 bytes outside output c", "changed input A". Nothing: it did neither.
@@ -32,7 +42,7 @@ class CheckedCall {
   virtual OutputView output(std::size_t argument) = 0;
 };
 
-// A contender of a race: its calls on the race's buffers, bundled into samples.
+// A contender of a race: its calls on the race's buffers, bundled into samples. What calls throws DeviceLost.
 class TimedKernel {
  public:
   virtual ~TimedKernel() = default;
@@ -64,12 +74,13 @@ class LoadedCandidate {
  public:
   virtual ~LoadedCandidate() = default;
 
-  // run_error with both numbers when it asks for more than the case gives.
-  virtual std::optional<generators::Rejection> find_unmet(const Algorithm& algorithm, const Inputs& inputs) = 0;
+  // run_error with both numbers when it asks for more than arguments of these extents give.
+  virtual std::optional<generators::Rejection> find_unmet(const Algorithm& algorithm, const std::vector<std::vector<std::int64_t>>& extents) = 0;
 
+  // The candidate and the inputs outlive the call.
   virtual std::unique_ptr<CheckedCall> checked_call(const Algorithm& algorithm, const Inputs& inputs, const CheckOptions& options) = 0;
 
-  // `rotation` is of the same device, and outlives the kernel.
+  // `rotation` is of the same device; it and the candidate outlive the kernel.
   virtual std::unique_ptr<TimedKernel> timed_kernel(CallRotation& rotation, std::int64_t id) = 0;
 };
 

@@ -1,4 +1,4 @@
-#include "autotune/worker/timed_kernel.h"
+#include "autotune/worker/host_kernel.h"
 
 #include <sys/resource.h>
 
@@ -17,16 +17,6 @@ constexpr int kWarmCalls = 3;
 constexpr double kWarmsItself_ns = 1e8;                   // after so long a call one more is enough
 constexpr int kMostCalls = 100'000;                       // a sample of an empty kernel would otherwise never fill
 
-std::int64_t bytes_of(const Inputs& inputs, const Algorithm& algorithm) {
-  std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < inputs.extents.size(); ++i) {
-    std::int64_t one = algorithm.arguments[i].type.bytes();
-    for (const std::int64_t extent : inputs.extents[i]) one *= extent;
-    bytes += one;
-  }
-  return bytes;
-}
-
 // Of all threads: a worker of the pool that was preempted delays the call as much as the caller does.
 long involuntary_switches() {
   rusage usage{};
@@ -36,30 +26,30 @@ long involuntary_switches() {
 
 }  // namespace
 
-CallRotation::CallRotation(const Algorithm& algorithm, const Inputs& inputs, Cache cache, std::int64_t last_level_bytes) {
-  const std::int64_t bytes = std::max<std::int64_t>(1, bytes_of(inputs, algorithm));
+HostRotation::HostRotation(const Algorithm& algorithm, const Inputs& inputs, Cache cache, std::int64_t last_level_bytes) {
+  const std::int64_t bytes = std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes_of(algorithm, inputs)));
   std::int64_t sets = 1;
   if (cache == Cache::cold) sets = std::clamp<std::int64_t>(2 * last_level_bytes / bytes + 1, 2, std::max<std::int64_t>(2, kRotationLimit / bytes));
   for (std::int64_t i = 0; i < sets; ++i) sets_.push_back(std::make_unique<CallMemory>(algorithm, inputs, kTimedAlignment));
 }
 
-std::int64_t TimedKernel::run(int calls) {
+std::int64_t HostKernel::run(int calls) {
   const Suspect suspect(page_, id_);
   const InCall in_call(page_);
   const std::int64_t begun = monotonic_ns();
   for (int i = 0; i < calls; ++i)
-    if (const int code = build_(calls_.next_argv()); code != 0) failure_code_ = code;
+    if (const int code = build_(calls_.next_argv()); code != 0 && !failure_) failure_ = failure_text(code);
   return monotonic_ns() - begun;
 }
 
-double TimedKernel::warm(double hopeless_ns) {
+double HostKernel::warm(double hopeless_ns) {
   const double first_ns = static_cast<double>(run(1));
   double spent_ns = first_ns, least_ns = std::numeric_limits<double>::infinity();
   const auto is_cold = [&](int calls) {
     if (first_ns > kWarmsItself_ns) return calls < 2;
     return calls < kWarmCalls || spent_ns < protocol_.warm_ms * 1e6;
   };
-  for (int calls = 1; failure_code_ == 0 && is_cold(calls); ++calls) {
+  for (int calls = 1; !failure_ && is_cold(calls); ++calls) {
     const auto ns = static_cast<double>(run(1));
     spent_ns += ns;
     least_ns = std::min(least_ns, ns);
@@ -70,7 +60,7 @@ double TimedKernel::warm(double hopeless_ns) {
   return least_ns;
 }
 
-Sample TimedKernel::sample(int round) {
+Sample HostKernel::sample(int round) {
   const long switches = involuntary_switches();
   const std::int64_t ns = run(calls_per_sample_);
   return {round, static_cast<float>(static_cast<double>(ns) / calls_per_sample_), involuntary_switches() != switches};
