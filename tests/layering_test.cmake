@@ -5,13 +5,14 @@ set(rows
   "schedules:dsl"
   "db:dsl"
   "generators/runtime:"
+  "generators/cuda/compile:dsl,generators/core"
   "generators/cuda/emulator:"
   "generators/operators:dsl"
   "generators/halide_plugin:dsl,db"
   "generators/host:dsl,generators/core"
   "generators/package:dsl,db,generators/core,generators/runtime"
   "generators/core:dsl"
-  "autotune/cli:dsl,schedules,db,autotune,generators/core,generators/host,generators/operators,generators/package,generators/runtime"
+  "autotune/cli:dsl,schedules,db,autotune,generators/core,generators/cuda/compile,generators/host,generators/operators,generators/package,generators/runtime"
   "autotune:dsl,schedules,db,generators/core,generators/host,generators/operators,generators/runtime"
 )
 # Files that may speak of Halide's internals: a version of Halide is met here and nowhere else.
@@ -20,7 +21,7 @@ set(internals "^(dsl/(algorithm|read_algorithm|read_schedule|rebuild|apply|stage
 function(folder_of path result)
   if(path MATCHES "^generators/[^/]+$")
     set(${result} "generators/core" PARENT_SCOPE)  # files directly in generators/
-  elseif(path MATCHES "^(generators/cuda/emulator|generators/[a-z_]+|autotune/cli)/")
+  elseif(path MATCHES "^(generators/cuda/[a-z_]+|generators/[a-z_]+|autotune/cli)/")
     set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
   elseif(path MATCHES "^([a-z]+)/")
     set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
