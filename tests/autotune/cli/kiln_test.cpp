@@ -132,6 +132,7 @@ TEST_F(Kiln, doctor_knows_this_machine) {
   EXPECT_EQ(page["missing"].empty(), said.code == 0);
   EXPECT_EQ(page["halide"]["version"], "21.0.0");
   EXPECT_NE(page["halide"]["path"].get<std::string>().find("libHalide"), std::string::npos);
+  EXPECT_TRUE(page["nvrtc"].is_null() || page["nvrtc"]["path"].get<std::string>().find("libnvrtc") != std::string::npos);
   EXPECT_GT(page["device"]["cores"], 0);
   EXPECT_EQ(page["target"].get<std::string>().substr(0, 7), "x86-64-");
 }
