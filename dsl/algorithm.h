@@ -76,6 +76,7 @@ struct Algorithm {
   std::map<std::string, std::string> params;  // every GeneratorParam with its value, defaults included
   std::map<std::string, std::string> default_params;
   std::string type_param;                     // the GeneratorParam that the bare type of a problem sets; empty: none
+  bool leaves_out_default_type = false;       // problems print the type only when it is not the parameter's default
   Contract contract = Contract::bounded;
   std::vector<Argument> arguments;            // inputs in declaration order, then outputs
   std::map<std::string, std::vector<Axis>> symbols;  // problem symbol -> places; an unregistered generator has one symbol an axis, "input.0"

@@ -35,16 +35,6 @@ struct Sketch {
   bool is_output(std::size_t s) const { return algorithm.is_output(stage(s).name); }
 };
 
-DType widest_type(const Algorithm& algorithm) {
-  DType widest = algorithm.stages.empty() ? kFloat32 : algorithm.stages[0].types[0];
-  for (const Stage& stage : algorithm.stages) {
-    for (const DType type : stage.types) {
-      if (type.bits > widest.bits) widest = type;
-    }
-  }
-  return widest;
-}
-
 std::int64_t most_unrolled(const Sketch& sketch) {
   for (const std::size_t s : sketch.fusion->placed()) {
     for (const Reader& reader : sketch.fusion->readers(s)) {

@@ -204,6 +204,16 @@ std::optional<std::int64_t> evaluate(const Expression& expression, const Algorit
   }
 }
 
+DType widest_type(const Algorithm& algorithm) {
+  DType widest = algorithm.stages.empty() ? kFloat32 : algorithm.stages[0].types[0];
+  for (const Stage& stage : algorithm.stages) {
+    for (const DType type : stage.types) {
+      if (type.bits > widest.bits) widest = type;
+    }
+  }
+  return widest;
+}
+
 std::int64_t lanes_of(const Device& device, DType type) { return std::max<std::int64_t>(1, device.vector_bytes / type.bytes()); }
 
 std::vector<std::int64_t> vector_widths(std::int64_t lanes, std::int64_t extent) {

@@ -141,7 +141,8 @@ TEST_F(Kiln, operators_spaces_and_devices_are_listed) {
   const Json operators = Json::parse(run({"list", "operators", "--json"}).out);
   std::vector<std::string> names;
   for (const Json& one : operators) names.push_back(one["operator"]);
-  for (const char* name : {"matmul", "swiglu", "rmsnorm", "softmax"}) EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+  for (const char* name : {"matmul", "matvec", "rmsnorm", "softmax", "swiglu", "swiglu_quant", "transpose"})
+    EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   EXPECT_FALSE(Json::parse(run({"list", "spaces", "--json"}).out).empty());
   const Json devices = Json::parse(run({"list", "devices", "--json"}).out);
   EXPECT_TRUE(devices[0]["here"]);
