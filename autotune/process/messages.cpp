@@ -58,10 +58,10 @@ Problem problem_from_json(const Json& json) {
   return problem;
 }
 
-Json to_json(const ObjectRef& object) { return {{"hash", object.hash}, {"symbol", object.symbol}, {"target", object.target}, {"launch", object.launch}}; }
+Json to_json(const ObjectRef& object) { return {{"hash", object.hash}, {"symbol", object.symbol}, {"target", object.target}}; }
 
 ObjectRef object_from_json(const Json& json) {
-  return {json.at("hash").get<std::string>(), json.at("symbol").get<std::string>(), json.at("target").get<std::string>(), json.at("launch").get<std::string>()};
+  return {json.at("hash").get<std::string>(), json.at("symbol").get<std::string>(), json.at("target").get<std::string>()};
 }
 
 Json to_json(const std::optional<generators::Rejection>& rejection) {

@@ -12,7 +12,6 @@ struct ObjectRef {
   std::string hash;    // 64 hex digits
   std::string symbol;  // the function in argv form
   std::string target;  // as compiled
-  std::string launch;  // of a cubin: how its kernels are called (generators/cuda/launch_record.h); else empty
   bool operator==(const ObjectRef&) const = default;
 };
 

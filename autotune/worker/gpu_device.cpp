@@ -10,6 +10,7 @@
 #include "autotune/worker/gpu_memory.h"
 #include "autotune/worker/running.h"
 #include "dsl/error.h"
+#include "generators/cuda/image.h"
 
 namespace kiln::autotune {
 namespace {
@@ -53,8 +54,8 @@ class GpuCall : public CheckedCall {
 
 class GpuCandidate : public LoadedCandidate {
  public:
-  GpuCandidate(const driver::OpenDevice& device, const driver::Stream& stream, std::string_view cubin, cuda::LaunchRecord record, const Protocol& protocol, SharedPage& page)
-      : device_(device), stream_(stream), program_(device, cubin, std::move(record)), protocol_(protocol), page_(page) {}
+  GpuCandidate(const driver::OpenDevice& device, const driver::Stream& stream, cuda::Image image, const Protocol& protocol, SharedPage& page)
+      : device_(device), stream_(stream), program_(device, image.cubin, std::move(image.record)), protocol_(protocol), page_(page) {}
 
   std::optional<Rejection> find_unmet(const Algorithm& algorithm, const std::vector<std::vector<std::int64_t>>& extents) override {
     const auto extent = [&](const Axis& place) {
@@ -103,7 +104,7 @@ GpuDevice::GpuDevice(const Device& facts, const Protocol& protocol, SharedPage& 
       page_(page) {}
 
 std::unique_ptr<LoadedCandidate> GpuDevice::load(const ObjectRef& object, const Objects& objects) {
-  return std::make_unique<GpuCandidate>(device_, stream_, objects.object(object.hash), cuda::parse_launch_record(object.launch), protocol_, page_);
+  return std::make_unique<GpuCandidate>(device_, stream_, cuda::unpack(objects.object(object.hash)), protocol_, page_);
 }
 
 std::unique_ptr<CallRotation> GpuDevice::rotation(const Algorithm& algorithm, const Inputs& inputs) {

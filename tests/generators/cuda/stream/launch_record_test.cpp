@@ -6,6 +6,7 @@
 #include "dsl/error.h"
 #include "dsl/problem.h"
 #include "dsl/schedule.h"
+#include "generators/cuda/image.h"
 #include "tests/autotune/cli/golden.h"
 #include "tests/generators/cuda/stream/algorithms.h"
 
@@ -77,6 +78,30 @@ TEST(LaunchRecord, guards_say_which_length_is_wrong_and_what_would_do) {
 TEST(LaunchRecord, a_damaged_text_is_an_error) {
   EXPECT_THROW(cuda::parse_launch_record("{}"), DataError);
   EXPECT_THROW(cuda::parse_launch_record("{\"kernels\":"), DataError);
+}
+
+std::string complaint_about(const std::string& image) {
+  try {
+    cuda::unpack(image);
+    return "";
+  } catch (const DataError& error) {
+    return error.what();
+  }
+}
+
+TEST(Image, unpacks_to_what_was_packed) {
+  for (const Lowered& one : all()) {
+    const cuda::Image image{std::string("\x7f" "ELF\0kiln-gpu", 13), one.record};
+    EXPECT_EQ(cuda::unpack(pack(image)), image);
+  }
+}
+
+TEST(Image, says_what_is_wrong_with_other_bytes) {
+  EXPECT_EQ(complaint_about(""), "0 bytes are no image of a GPU: they do not end in kiln-gpu");
+  EXPECT_EQ(complaint_about("an object of a CPU"), "18 bytes are no image of a GPU: they do not end in kiln-gpu");
+  EXPECT_EQ(complaint_about("{}00000003kiln-gpu"), "an image of 18 bytes cannot end in a launch record of `00000003` bytes");
+  EXPECT_EQ(complaint_about("{}0000000xkiln-gpu"), "an image of 18 bytes cannot end in a launch record of `0000000x` bytes");
+  EXPECT_NE(complaint_about("{}00000002kiln-gpu"), "");
 }
 
 }  // namespace
