@@ -98,8 +98,8 @@ db::DeviceRow device_row(const Device& device) {
           .memory_bytes = {}};
 }
 
-db::ToolchainRow toolchain_row() {
-  const std::string text = generators::host::toolchain_text();
+db::ToolchainRow toolchain_row(const BackEnd& back_end) {
+  const std::string& text = back_end.toolchain_text();
   return {.digest = digest("toolchain", text), .text = text};
 }
 

@@ -62,6 +62,14 @@ Protocol gpu_protocol(Cache cache) {
           .min_clean_samples = 3};
 }
 
+Protocol protocol_for(const Device& device, Cache cache, int threads) {
+  if (device.gpu) return gpu_protocol(cache);
+  Protocol protocol;
+  protocol.cache = cache;
+  protocol.threads = threads > 0 ? threads : device.cores;
+  return protocol;
+}
+
 std::string print(const Protocol& protocol) {
   const char* cache = protocol.cache == Cache::hot ? "hot" : "cold";
   std::string text = protocol.on == MeasuredOn::cpu ? fmt::format("{};cache={};threads={};stat=q1", kCpuVersion, cache, protocol.threads)

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "autotune/measure/statistics.h"
+#include "dsl/device.h"
 
 namespace kiln::autotune {
 
@@ -41,6 +42,9 @@ struct Protocol {
 
 // On a GPU: warm by time, since clocks settle by it; captured launches of a quarter of a millisecond a sample; few samples, which scatter by tenths of a percent.
 Protocol gpu_protocol(Cache cache);
+
+// How times are taken on a device; `threads` of a CPU's kernels, 0: all usable cores.
+Protocol protocol_for(const Device& device, Cache cache, int threads);
 
 // "kiln-cpu-1;cache=hot;threads=2;stat=q1;sample_us=150;…", "kiln-gpu-1;cache=cold;stat=median;…". parse(print(p)) == p.
 std::string print(const Protocol& protocol);
