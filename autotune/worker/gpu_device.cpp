@@ -55,14 +55,10 @@ class GpuCall : public CheckedCall {
 class GpuCandidate : public LoadedCandidate {
  public:
   GpuCandidate(const driver::OpenDevice& device, const driver::Stream& stream, cuda::Image image, const Protocol& protocol, SharedPage& page)
-      : device_(device), stream_(stream), program_(device, image.cubin, std::move(image.record)), protocol_(protocol), page_(page) {}
+      : device_(device), stream_(stream), program_(device, image.code, std::move(image.record)), protocol_(protocol), page_(page) {}
 
   std::optional<Rejection> find_unmet(const Algorithm& algorithm, const std::vector<std::vector<std::int64_t>>& extents) override {
-    const auto extent = [&](const Axis& place) {
-      const auto found = std::find_if(algorithm.arguments.begin(), algorithm.arguments.end(), [&](const Argument& argument) { return argument.name == place.argument; });
-      return extents[static_cast<std::size_t>(found - algorithm.arguments.begin())][static_cast<std::size_t>(place.dimension)];
-    };
-    const auto unmet = cuda::find_unmet(program_.record(), extent);
+    const auto unmet = cuda::find_unmet(program_.record(), cuda::extents_by_argument(algorithm, extents));
     if (!unmet) return std::nullopt;
     return Rejection{Reason::run_error, std::nullopt, std::nullopt, *unmet};
   }

@@ -40,11 +40,7 @@ generators::cuda::CallArguments GpuMemory::arguments() const {
       arguments.buffers[argument.name] = buffers_[i].address;
     }
   }
-  arguments.extents = [this](const Axis& place) {
-    for (std::size_t i = 0; i < algorithm_.arguments.size(); ++i)
-      if (algorithm_.arguments[i].name == place.argument) return inputs_.extents[i][static_cast<std::size_t>(place.dimension)];
-    return std::int64_t{0};
-  };
+  arguments.extents = generators::cuda::extents_by_argument(algorithm_, inputs_.extents);
   return arguments;
 }
 

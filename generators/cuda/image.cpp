@@ -17,7 +17,7 @@ constexpr std::size_t kDigits = 8, kTrailer = kDigits + kMark.size();
 
 std::string pack(const Image& image) {
   const std::string record = print(image.record);
-  return fmt::format("{}{}{:08x}{}", image.cubin, record, record.size(), kMark);
+  return fmt::format("{}{}{:08x}{}", image.code, record, record.size(), kMark);
 }
 
 Image unpack(std::string_view bytes) {

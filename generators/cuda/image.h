@@ -9,7 +9,7 @@
 namespace kiln::generators::cuda {
 
 struct Image {
-  std::string cubin;
+  std::string code;  // a cubin; of what the emulator runs the text
   LaunchRecord record;
   bool operator==(const Image&) const = default;
 };

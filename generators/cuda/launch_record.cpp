@@ -126,6 +126,14 @@ LaunchRecord launch_record(const Program& program) {
   return record;
 }
 
+Extents extents_by_argument(const Algorithm& algorithm, const std::vector<std::vector<std::int64_t>>& extents) {
+  return [&algorithm, &extents](const Axis& place) {
+    for (std::size_t i = 0; i < algorithm.arguments.size(); ++i)
+      if (algorithm.arguments[i].name == place.argument) return extents[i][static_cast<std::size_t>(place.dimension)];
+    throw DataError("a launch record speaks of an argument that the algorithm lacks: " + place.argument);
+  };
+}
+
 std::int64_t product(const std::vector<Length>& lengths, const Extents& extents) {
   std::int64_t result = 1;
   for (const Length& length : lengths) result *= value_of(length, extents);

@@ -76,6 +76,9 @@ LaunchRecord launch_record(const Program& program);
 
 // The formulas under a call's extents.
 using Extents = std::function<std::int64_t(const Axis&)>;
+// `extents` by argument, as a call has them; both outlive the value.
+Extents extents_by_argument(const Algorithm& algorithm, const std::vector<std::vector<std::int64_t>>& extents);
+
 std::int64_t product(const std::vector<Length>& lengths, const Extents& extents);
 std::int64_t blocks(const KernelLaunch& kernel, const Extents& extents);
 std::int64_t bytes(const IntermediateBuffer& buffer, const Extents& extents);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <list>
 
@@ -13,13 +14,14 @@ namespace {
 // Global memory of a call, by the buffers' names.
 class CallMemory {
  public:
-  CallMemory(const Program& program, const Emulated::Call& call) {
+  CallMemory(const LaunchRecord& record, const Emulated::Call& call) {
     for (const auto& [name, bytes] : call.inputs) {
       void* to = add(name, bytes.size(), emulator::Memory::Use::input);
       std::memcpy(to, bytes.data(), bytes.size());
     }
     for (const auto& [name, bytes] : call.outputs) add(name, bytes.size(), emulator::Memory::Use::output);
-    for (const Intermediate& between : program.intermediates) add(between.name, static_cast<std::size_t>(between.bytes()), emulator::Memory::Use::output);
+    for (const IntermediateBuffer& between : record.intermediates)
+      add(between.name, static_cast<std::size_t>(cuda::bytes(between, call.extents)), emulator::Memory::Use::output);
   }
 
   void* at(const std::string& name) const {
@@ -39,16 +41,13 @@ class CallMemory {
 // The arguments of one launch, as cuLaunchKernel takes them.
 class Arguments {
  public:
-  Arguments(const Kernel& kernel, const CallMemory& memory, const Emulated::Call& call) {
-    const Computation& computation = kernel.plan.computation;
-    for (const KernelParameter& parameter : kernel.text.parameters) {
+  Arguments(const KernelLaunch& kernel, const CallMemory& memory, const Emulated::Call& call) {
+    for (const LaunchParameter& parameter : kernel.parameters) {
       switch (parameter.kind) {
-        case KernelParameter::Kind::operand: add(memory.at(computation.operands[static_cast<std::size_t>(parameter.place)].buffer)); break;
-        case KernelParameter::Kind::scalar: add_bytes(call.scalars.at(computation.scalars[static_cast<std::size_t>(parameter.place)].name)); break;
-        case KernelParameter::Kind::columns: add(static_cast<int>(computation.columns())); break;
-        case KernelParameter::Kind::terms: add(static_cast<int>(computation.terms->extent)); break;
-        case KernelParameter::Kind::rows: add(static_cast<int>(computation.rows())); break;
-        case KernelParameter::Kind::elements: add(static_cast<long long>(computation.columns() * computation.rows())); break;
+        case LaunchParameter::Kind::buffer: add(memory.at(parameter.name)); break;
+        case LaunchParameter::Kind::scalar: add_bytes(call.scalars.at(parameter.name)); break;
+        case LaunchParameter::Kind::count32: add(static_cast<std::int32_t>(product(parameter.counts, call.extents))); break;
+        case LaunchParameter::Kind::count64: add(product(parameter.counts, call.extents)); break;
       }
     }
   }
@@ -67,32 +66,37 @@ class Arguments {
   std::vector<void*> pointers_;
 };
 
-}  // namespace
-
-Emulated::Emulated(const Program& program) : program_(program) {
-  const std::string text = program.text();
-  for (const Kernel& kernel : program.kernels) compiled_.emplace_back(text, kernel.text.name);
-}
-
-emulator::Launch Emulated::launch_of(const StreamPlan& plan, unsigned seed) {
+emulator::Launch launch_of(const KernelLaunch& kernel, const Extents& extents, unsigned seed) {
   emulator::Launch launch;
-  launch.grid = static_cast<unsigned>(plan.blocks());
-  launch.cluster = static_cast<unsigned>(plan.cluster);
-  launch.threads = static_cast<unsigned>(plan.threads);
-  launch.shared_bytes = static_cast<unsigned>(plan.shared_bytes());
-  if (plan.blocks_per_sm > 0) launch.blocks_per_sm = static_cast<unsigned>(plan.blocks_per_sm);
+  launch.grid = static_cast<unsigned>(blocks(kernel, extents));
+  launch.cluster = static_cast<unsigned>(kernel.cluster);
+  launch.threads = static_cast<unsigned>(kernel.threads);
+  launch.shared_bytes = static_cast<unsigned>(kernel.shared_bytes);
   launch.seed = seed;
-  launch.is_dependent = plan.is_dependent;
+  launch.is_dependent = kernel.is_dependent;
   return launch;
 }
 
+}  // namespace
+
+Emulated::Emulated(const std::string& text, LaunchRecord record) : record_(std::move(record)) {
+  for (const KernelLaunch& kernel : record_.kernels) compiled_.emplace_back(text, kernel.name);
+}
+
+bool Emulated::takes(const Extents& extents) const {
+  return std::all_of(record_.kernels.begin(), record_.kernels.end(), [&](const KernelLaunch& kernel) {
+    const std::int64_t grid = blocks(kernel, extents);
+    return grid <= emulator::kMostBlocks && grid * kernel.threads <= emulator::kMostThreads;
+  });
+}
+
 std::string Emulated::run(Call& call, unsigned seed) const {
-  CallMemory memory(program_, call);
-  for (std::size_t i = 0; i < program_.kernels.size(); ++i) {
-    const Kernel& kernel = program_.kernels[i];
+  CallMemory memory(record_, call);
+  for (std::size_t i = 0; i < record_.kernels.size(); ++i) {
+    const KernelLaunch& kernel = record_.kernels[i];
     Arguments arguments(kernel, memory, call);
-    const emulator::Report report = emulator::run(launch_of(kernel.plan, seed), memory.memory(), compiled_[i].entry(), arguments.data());
-    if (!report.ok()) return fmt::format("{}: {}", kernel.text.name, report.text);
+    const emulator::Report report = emulator::run(launch_of(kernel, call.extents, seed), memory.memory(), compiled_[i].entry(), arguments.data());
+    if (!report.ok()) return fmt::format("{}: {}", kernel.name, report.text);
   }
   for (auto& [name, bytes] : call.outputs) {
     const std::size_t written = memory.memory().first_unwritten(memory.at(name));

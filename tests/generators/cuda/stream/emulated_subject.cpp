@@ -39,6 +39,7 @@ EmulatedSubject::EmulatedSubject(const Algorithm& algorithm, const std::string& 
       call_.inputs[argument.name] = memory;
     }
   }
+  call_.extents = [this](const Axis& place) { return extent_of(problem_, algorithm_, place.argument, place.dimension); };
   for (std::vector<std::byte>& memory : expected_) pointers.push_back(memory.data());
   host::Call arguments(algorithm, extents_, pointers, reference_types_);
   if (reference(arguments.argv()) != 0) throw Error("the reference of " + problem + " fails: " + kiln_host_error_text());

@@ -76,7 +76,7 @@ TEST(StreamEquivalence, every_shape_equals_the_reference_in_whatever_order_threa
     const Oracle& known = oracle(problem);
     const EmulatedSubject subject(known.algorithm, problem, known.reference, kSeed);
     const generators::cuda::Program program = generators::cuda::lower(known.algorithm, parse_schedule(schedule), subject.problem());
-    const generators::cuda::Emulated emulated(program);
+    const generators::cuda::Emulated emulated(program.text(), launch_record(program));
     for (unsigned order = 0; order < kOrders; ++order) EXPECT_EQ(subject.difference(emulated, order), "");
   }
 }
