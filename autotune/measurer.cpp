@@ -72,6 +72,7 @@ struct Measurer::Impl {
   Objects objects;
   MeasurerLimits limits;
   Launch launch;
+  RunsOn runs_on;
   SharedPageOwner shared{};
   std::unique_ptr<Child> child{};
   std::int64_t sequence = 0;
@@ -95,7 +96,7 @@ void Measurer::Impl::start() {
   Launch with_page = launch;
   with_page.shared_fd = shared.fd();
   child = std::make_unique<Child>(with_page);
-  const Json hello{{"device", print(device)}, {"protocol", print(protocol)}, {"cache", objects.folder().string()}};
+  const Json hello{{"device", print(device)}, {"protocol", print(protocol)}, {"cache", objects.folder().string()}, {"emulated", runs_on == RunsOn::emulator}};
   child->channel().send({++sequence, "hello", hello}, seconds_from_now(limits.start_s));
   const Channel::Received answer = child->channel().receive(seconds_from_now(limits.start_s));
   if (answer.status == Channel::Status::message && answer.message.kind == "ready") return;
@@ -239,8 +240,8 @@ Outcome Measurer::Impl::ask_about_one(const std::string& key, const std::string&
   }
 }
 
-Measurer::Measurer(Device device, Protocol protocol, Objects objects, MeasurerLimits limits, Launch launch)
-    : impl_(new Impl{std::move(device), protocol, std::move(objects), limits, std::move(launch)}) {
+Measurer::Measurer(Device device, Protocol protocol, Objects objects, MeasurerLimits limits, Launch launch, RunsOn runs_on)
+    : impl_(new Impl{std::move(device), protocol, std::move(objects), limits, std::move(launch), runs_on}) {
   if (impl_->launch.arguments.empty()) impl_->launch.arguments = {"--role=measure"};
 }
 

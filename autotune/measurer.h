@@ -110,6 +110,9 @@ struct FloorOutcome {
   std::optional<generators::Rejection> rejection;  // it does not even run
 };
 
+// In a GPU's place its kernels' texts can run in the emulator: checked, not timed.
+enum class RunsOn : std::uint8_t { device, emulator };
+
 struct MeasurerLimits {
   double start_s = 30;
   double prepare_s = 300;        // inputs and reference runs of one subject
@@ -120,7 +123,7 @@ struct MeasurerLimits {
 // do not start, or a new one fails its health check; UsageError when the subject itself is at fault (the reference reads outside an input).
 class Measurer {
  public:
-  Measurer(Device device, Protocol protocol, Objects objects, MeasurerLimits limits = {}, Launch launch = {});
+  Measurer(Device device, Protocol protocol, Objects objects, MeasurerLimits limits = {}, Launch launch = {}, RunsOn runs_on = RunsOn::device);
   ~Measurer();
 
   const Protocol& protocol() const;

@@ -49,7 +49,7 @@ class CaseCheck {
  private:
   std::optional<Rejection> run_once(CheckedCall& call, std::byte poison) {
     call.reset(poison);
-    if (const auto failure = call.run(call_ns_)) return Rejection{Reason::run_error, std::nullopt, std::nullopt, fmt::format("{}: {}", print(judged_.problem), *failure)};
+    if (const auto failure = call.run(call_ns_)) return Rejection{call.failure(), std::nullopt, std::nullopt, fmt::format("{}: {}", print(judged_.problem), *failure)};
     if (const auto damage = call.find_damage())
       return Rejection{Reason::wrong_result, std::nullopt, std::nullopt, fmt::format("{}: {}", print(judged_.problem), *damage)};
     return std::nullopt;

@@ -42,6 +42,8 @@ class EmulatedCall : public CheckedCall {
     return std::nullopt;
   }
 
+  Reason failure() const override { return Reason::emulator_fault; }
+
   // It names stores outside a buffer, and into an input, while they happen.
   std::optional<std::string> find_damage() override { return std::nullopt; }
 

@@ -11,6 +11,7 @@
 
 #include "autotune/measure/measure_messages.h"
 #include "autotune/worker/check_candidate.h"
+#include "autotune/worker/emulator_device.h"
 #include "autotune/worker/gpu_device.h"
 #include "autotune/worker/host_device.h"
 #include "autotune/worker/prepared_subject.h"
@@ -58,7 +59,8 @@ class MeasuringWorker {
     if (!facts.gpu) pin(threads);
     if (const int code = kiln_host_start(threads); code != KILN_HOST_OK)
       throw EnvironmentError(fmt::format("{} threads for kernels cannot be started: code {}", threads, code));
-    if (facts.gpu) device_ = std::make_unique<GpuDevice>(facts, protocol_, page_);
+    if (body.at("emulated").get<bool>()) device_ = std::make_unique<EmulatorDevice>();
+    else if (facts.gpu) device_ = std::make_unique<GpuDevice>(facts, protocol_, page_);
     else device_ = std::make_unique<HostDevice>(facts, protocol_, page_);
     answer.send("ready", Json::object());
   }

@@ -35,6 +35,9 @@ class CheckedCall {
   // Calls and waits; `ns` is what the call took. Nothing when it ended well, else what the device or the runtime said. Throws DeviceLost.
   virtual std::optional<std::string> run(double& ns) = 0;
 
+  // What a failed run is, of a candidate.
+  virtual generators::Reason failure() const { return generators::Reason::run_error; }
+
   // What a call must not have done: "wrote 12 bytes outside output c", "changed input A". Nothing: it did neither.
   virtual std::optional<std::string> find_damage() = 0;
 
