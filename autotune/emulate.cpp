@@ -7,7 +7,7 @@
 
 #include "autotune/measure/ragged.h"
 #include "dsl/error.h"
-#include "generators/cuda/emulator/launch.h"
+#include "generators/cuda/emulated/emulated.h"
 #include "generators/cuda/image.h"
 #include "generators/cuda/lower.h"
 
@@ -25,13 +25,6 @@ constexpr std::array<std::int64_t, 7> kSmaller = {1, 5, 13, 40, 264, 1032, 4104}
 
 cuda::Extents extents_of(const Problem& problem, const Algorithm& algorithm) {
   return [&problem, &algorithm](const Axis& place) { return extent_of(problem, algorithm, place.argument, place.dimension); };
-}
-
-bool is_within_limits(const cuda::LaunchRecord& record, const cuda::Extents& extents) {
-  return std::all_of(record.kernels.begin(), record.kernels.end(), [&](const cuda::KernelLaunch& kernel) {
-    const std::int64_t grid = cuda::blocks(kernel, extents);
-    return grid <= cuda::emulator::kMostBlocks && grid * kernel.threads <= cuda::emulator::kMostThreads;
-  });
 }
 
 double elements_of(const Problem& problem) {
@@ -64,7 +57,7 @@ std::optional<Problem> emulated_problem(const cuda::LaunchRecord& record, const 
     const Problem candidate = within_requirements(smaller, problem, algorithm);
     if (elements_of(candidate) > kMostElements && candidate != problem) continue;
     const cuda::Extents extents = extents_of(candidate, algorithm);
-    if (cuda::find_unmet(record, extents) || !is_within_limits(record, extents)) continue;
+    if (cuda::find_unmet(record, extents) || !cuda::Emulated::takes(record, extents)) continue;
     if (!best || elements_of(candidate) > elements_of(*best)) best = candidate;
   }
   return best;

@@ -65,7 +65,7 @@ class EmulatedCall : public CheckedCall {
 std::optional<Rejection> EmulatedCandidate::find_unmet(const Algorithm& algorithm, const std::vector<std::vector<std::int64_t>>& extents) {
   const cuda::Extents by_argument = cuda::extents_by_argument(algorithm, extents);
   if (const auto unmet = cuda::find_unmet(program_.record(), by_argument)) return Rejection{Reason::run_error, std::nullopt, std::nullopt, *unmet};
-  if (program_.takes(by_argument)) return std::nullopt;
+  if (cuda::Emulated::takes(program_.record(), by_argument)) return std::nullopt;
   return Rejection{Reason::run_error, std::nullopt, std::nullopt,
                    fmt::format("the emulator takes {} blocks and {} threads at once", generators::cuda::emulator::kMostBlocks, generators::cuda::emulator::kMostThreads)};
 }

@@ -83,8 +83,8 @@ Emulated::Emulated(const std::string& text, LaunchRecord record) : record_(std::
   for (const KernelLaunch& kernel : record_.kernels) compiled_.emplace_back(text, kernel.name);
 }
 
-bool Emulated::takes(const Extents& extents) const {
-  return std::all_of(record_.kernels.begin(), record_.kernels.end(), [&](const KernelLaunch& kernel) {
+bool Emulated::takes(const LaunchRecord& record, const Extents& extents) {
+  return std::all_of(record.kernels.begin(), record.kernels.end(), [&](const KernelLaunch& kernel) {
     const std::int64_t grid = blocks(kernel, extents);
     return grid <= emulator::kMostBlocks && grid * kernel.threads <= emulator::kMostThreads;
   });

@@ -31,7 +31,7 @@ class Emulated {
   std::string run(Call& call, unsigned seed) const;
 
   // Whether all launches of a call are within them.
-  bool takes(const Extents& extents) const;
+  static bool takes(const LaunchRecord& record, const Extents& extents);
 
  private:
   LaunchRecord record_;
