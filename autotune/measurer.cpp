@@ -132,7 +132,7 @@ void Measurer::Impl::ensure_worker() {
 }
 
 Measurer::Impl::Loss Measurer::Impl::lose(const Exit& exit, std::string garbage) {
-  Loss loss{exit, std::nullopt, child->log(), std::move(garbage)};
+  Loss loss{exit, std::nullopt, child->log(), std::move(garbage), {}};
   if (const std::int64_t running = shared.page().candidate; running != 0) loss.suspect = running - 1;
   shared.page().candidate = 0;
   shared.page().call_started_ns = 0;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "autotune/process/messages.h"
 #include "dsl/error.h"
 
 namespace kiln::autotune {
