@@ -1,6 +1,7 @@
 #include "schedules/sums_cuda.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "schedules/cuda_knobs.h"
@@ -106,7 +107,7 @@ Space sums_cuda(const Algorithm& algorithm, const Problem& problem, const Device
                 space.knob("lanes", is_dots ? one : std::vector<std::int64_t>{8, 16, 32}),
                 space.knob("groups", is_dots ? one : std::vector<std::int64_t>{4, 8, 16, 32, 64}),
                 space.knob("cluster", is_dots ? one : std::vector<std::int64_t>{1, 2, 4, 8}),
-                space.knob("accesses", is_dots ? std::vector<std::int64_t>{1, 2, 4} : std::vector<std::int64_t>{2, 4, 8, 16}),
+                space.knob("accesses", is_dots ? std::vector<std::int64_t>{1, 2, 4} : std::vector<std::int64_t>{1, 2, 4, 8, 16}),
                 declare_memory_knobs(space)};
   const std::int64_t vector = 16 / product.bytes, along = is_dots ? product.terms : product.columns;
   space.require("sums of a few rows stay in registers: 8 at most", [rows = product.rows](std::int64_t) { return rows <= kMostRows; }, k.accesses);
@@ -126,8 +127,9 @@ Space sums_cuda(const Algorithm& algorithm, const Problem& problem, const Device
     for (const auto& [columns, warps, teams] : {std::tuple{4, 8, 1}, {2, 8, 1}, {4, 1, 8}, {4, 4, 2}})
       space.seed({{"columns", columns}, {"warps", warps}, {"teams", teams}}, "the terms of a few columns shared by the warps of a block");
   } else {
+    const std::int64_t accesses = std::gcd(product.terms, std::int64_t{8});
     for (const auto& [lanes, groups, cluster] : {std::tuple{8, 32, 2}, {8, 64, 1}, {8, 64, 4}, {16, 32, 2}})
-      space.seed({{"lanes", lanes}, {"groups", groups}, {"cluster", cluster}, {"accesses", 8}}, "narrow strips, the terms shared by many groups");
+      space.seed({{"lanes", lanes}, {"groups", groups}, {"cluster", cluster}, {"accesses", accesses}}, "narrow strips, the terms shared by many groups");
   }
   return space;
 }

@@ -61,6 +61,7 @@ Elf64_Ehdr elf_header(std::string_view file) {
 std::vector<Section> sections_of(std::string_view file) {
   const Elf64_Ehdr header = elf_header(file);
   const std::string_view table = part(file, header.e_shoff, std::uint64_t{header.e_shnum} * sizeof(Elf64_Shdr), "its section headers");
+  part(file, header.e_phoff, std::uint64_t{header.e_phnum} * header.e_phentsize, "its program headers");
   std::vector<Section> sections(header.e_shnum);
   for (std::size_t i = 0; i < sections.size(); ++i) {
     Elf64_Shdr& section = sections[i].header;

@@ -183,7 +183,7 @@ std::string protocol_error(const std::string& text) {
 }
 
 TEST(Protocol, refuses_what_it_does_not_know) {
-  EXPECT_EQ(protocol_error("kiln-cpu-2;cache=hot"), "measuring protocol `kiln-cpu-2` is not `kiln-cpu-1`");
+  EXPECT_EQ(protocol_error("kiln-cpu-2;cache=hot"), "measuring protocol `kiln-cpu-2` is neither `kiln-cpu-1` nor `kiln-gpu-1`");
   EXPECT_EQ(protocol_error("kiln-cpu-1;cache=hot"), "measuring protocol: stat is missing");
   const std::string good = print(Protocol{});
   EXPECT_EQ(protocol_error(good + ";clocks=fast"), "measuring protocol: unknown key clocks");
