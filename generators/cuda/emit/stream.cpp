@@ -10,7 +10,12 @@ std::string translation_unit(const std::vector<const KernelText*>& kernels) {
   for (const char* file : {"types", "barriers", "moves", "numbers", "lanes", "streams"}) text += std::string("#include \"") + file + ".cuh\"\n";
   for (const KernelText* kernel : kernels) {
     text += "\n";
-    text += kernels.size() == 1 ? kernel->text : "namespace of_" + kernel->name + " {\n" + kernel->text + "}  // namespace of_" + kernel->name + "\n";
+    if (kernels.size() == 1) {
+      text += kernel->text;
+      continue;
+    }
+    const std::string space = "of_" + kernel->name;
+    text += "namespace " + space + " {\n" + kernel->text + "}  // namespace " + space + "\nusing " + space + "::" + kernel->name + ";\n";
   }
   return text;
 }

@@ -221,7 +221,7 @@ class KernelReader {
 
   struct Combined {
     Op combine = Op::add;
-    const Expression* term = nullptr;
+    ExpressionPtr term;
   };
 
   // Of `r(m) = combine(r(m), term)`.
@@ -232,14 +232,15 @@ class KernelReader {
                         [](const ExpressionPtr& index, const std::string& loop) { return index->op == Op::loop && index->name == loop; });
     };
     if (!is_own_place(update.indices)) refuse(fmt::format("the update of {} does not store at {}'s own loops", own.name, own.name));
-    const Expression& whole = *update.values.front();
+    const ExpressionPtr value = without_lets(update.values.front());  // a square's factor is bound outside the sum
+    const Expression& whole = *value;
     const auto is_self = [&](const Expression& e) { return e.op == Op::load && e.name == own.name && is_own_place(e.args); };
     const bool combines = whole.op == Op::add || whole.op == Op::mul || whole.op == Op::min || whole.op == Op::max;
     if (!combines || is_self(*whole.args[0]) == is_self(*whole.args[1]))
       refuse(fmt::format("the update of {} is no sum, product, least or largest of terms", own.name));
-    const Expression& term = *whole.args[is_self(*whole.args[0]) ? 1 : 0];
-    if (mentions(term, own.name)) refuse(fmt::format("the terms of {} depend on its own value", own.name));
-    return {whole.op, &term};
+    const ExpressionPtr& term = whole.args[is_self(*whole.args[0]) ? 1 : 0];
+    if (mentions(*term, own.name)) refuse(fmt::format("the terms of {} depend on its own value", own.name));
+    return {whole.op, term};
   }
 
   // One value a row, over its elements.

@@ -63,7 +63,8 @@ TEST_F(Diagnosed, an_accumulator_that_is_touched_before_the_wait_is_rejected_wit
   const Compiled result = compiled(text, {"product_e4m3"});
   ASSERT_TRUE(result.rejection) << result.log;
   EXPECT_EQ(result.rejection->reason, Reason::compile_error);
-  EXPECT_EQ(result.rejection->text, "?");
+  EXPECT_EQ(result.rejection->text,
+            "ptxas info    : (C7517) warpgroup.wait is injected in around line 152 by compiler to allow use of registers defined by GMMA in function 'product_e4m3'");
   EXPECT_TRUE(result.cubin.empty());
   EXPECT_EQ(result.kernels.size(), 1u);
   expect_log(result, "touched_in_flight.txt");
@@ -89,7 +90,9 @@ extern "C" __global__ void __launch_bounds__(128) wide(const u64* descriptors, f
                                    {"wide"});
   ASSERT_TRUE(result.rejection) << result.log;
   EXPECT_EQ(result.rejection->reason, Reason::over_registers);
-  EXPECT_EQ(result.rejection->text, "?");
+  EXPECT_EQ(result.rejection->text,
+            "ptxas info    : (C7511) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources for the wgmma "
+            "pipeline in the function 'wide'");
   expect_log(result, "too_many_accumulators.txt");
 }
 
