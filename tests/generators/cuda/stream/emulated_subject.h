@@ -20,6 +20,7 @@ class EmulatedSubject {
   EmulatedSubject(const Algorithm& algorithm, const std::string& problem, const generators::host::Loaded& reference, std::uint64_t seed);
 
   const Problem& problem() const { return problem_; }
+  const generators::cuda::Extents& extents() const { return call_.extents; }
 
   // Empty when no fault is found and every output is right; else the fault, or the element that is wrong.
   std::string difference(const generators::cuda::Emulated& program, unsigned seed) const;

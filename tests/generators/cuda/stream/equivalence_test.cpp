@@ -11,11 +11,15 @@
 #include "generators/cuda/emulated/emulated.h"
 #include "generators/host/host.h"
 #include "generators/operators/operators.h"
+#include "schedules/devices.h"
+#include "schedules/spaces.h"
 #include "tests/generators/cuda/stream/emulated_subject.h"
+#include "tests/support/random_schedule.h"
 
 namespace kiln::tests {
 namespace {
 
+namespace cuda = generators::cuda;
 namespace host = generators::host;
 
 constexpr std::uint64_t kSeed = 20261130;
@@ -47,12 +51,19 @@ std::vector<Case> cases() {
   };
 }
 
-// Algorithm and reference of an operator, once.
+// Algorithm and reference of an operator under its parameters, once.
 class Oracle {
  public:
-  explicit Oracle(const std::string& name)
-      : device_(host::probe_cpu()), algorithm(read_algorithm(name, {}, host::target_string(device_, host::Isa::native, Contract::bounded))),
-        reference(host::build_reference(algorithm, device_)) {}
+  explicit Oracle(const std::string& problem)
+      : device_(host::probe_cpu()), algorithm(read(problem, device_)), reference(host::build_reference(algorithm, device_)) {}
+
+  static Algorithm read(const std::string& problem, const Device& device) {
+    generators::shipped_operators();
+    const std::string target = host::target_string(device, host::Isa::native, Contract::bounded);
+    const ProblemText text = parse_problem_text(problem);
+    const OperatorSignature signature = signature_of(text.operator_name, target);
+    return read_algorithm(text.operator_name, params_of(text, signature.default_params, signature.type_param), target);
+  }
 
  private:
   Device device_;
@@ -62,22 +73,51 @@ class Oracle {
   const host::Loaded reference;
 };
 
+// Problems of one algorithm differ in extents alone, which stand before all else.
 const Oracle& oracle(const std::string& problem) {
   static std::map<std::string, std::unique_ptr<Oracle>> known;
-  std::unique_ptr<Oracle>& found = known[problem.substr(0, problem.find('('))];
-  if (!found) found = std::make_unique<Oracle>(problem.substr(0, problem.find('(')));
+  std::string key;
+  for (const ProblemText::Item& item : parse_problem_text(problem).items)
+    if (item.value.find_first_not_of("0123456789") != std::string::npos) key += "," + item.name + "=" + item.value;
+  std::unique_ptr<Oracle>& found = known[problem.substr(0, problem.find('(')) + key];
+  if (!found) found = std::make_unique<Oracle>(problem);
   return *found;
 }
 
+// Where the schedule's launches are within what the emulator takes.
+bool expect_equal(const std::string& problem, const Schedule& schedule) {
+  SCOPED_TRACE(problem + "\n" + print(schedule));
+  const Oracle& known = oracle(problem);
+  const EmulatedSubject subject(known.algorithm, problem, known.reference, kSeed);
+  const cuda::Program program = cuda::lower(known.algorithm, schedule, subject.problem());
+  const cuda::LaunchRecord record = launch_record(program);
+  if (!cuda::Emulated::takes(record, subject.extents())) return false;
+  const cuda::Emulated emulated(program.text(), record);
+  for (unsigned order = 0; order < kOrders; ++order) EXPECT_EQ(subject.difference(emulated, order), "") << "order " << order;
+  return true;
+}
+
 TEST(StreamEquivalence, every_shape_equals_the_reference_in_whatever_order_threads_take_turns) {
-  ASSERT_FALSE(generators::shipped_operators().empty());
-  for (const auto& [problem, schedule] : cases()) {
-    SCOPED_TRACE(problem + "\n" + schedule);
+  for (const auto& [problem, schedule] : cases()) EXPECT_TRUE(expect_equal(problem, parse_schedule(schedule))) << problem;
+}
+
+// Seeds of each operator's space, and points drawn from it.
+TEST(StreamEquivalence, of_what_spaces_hold_equals_the_reference) {
+  constexpr int kDraws = 4, kTries = 200;
+  for (const std::string problem :
+       {"swiglu(m=5, n=392, bf16)", "swiglu_quant(m=3, n=272, bf16)", "swiglu_quant(m=3, n=1040, bf16, scale=row)", "rmsnorm(m=3, n=1032, bf16)", "softmax(m=3, n=2056, bf16)",
+        "transpose(m=140, n=76)", "matvec(m=2, n=24, k=264, bf16)", "matvec(m=1, n=72, k=136, bf16, weights=kn)"}) {
+    SCOPED_TRACE(problem);
     const Oracle& known = oracle(problem);
-    const EmulatedSubject subject(known.algorithm, problem, known.reference, kSeed);
-    const generators::cuda::Program program = generators::cuda::lower(known.algorithm, parse_schedule(schedule), subject.problem());
-    const generators::cuda::Emulated emulated(program.text(), launch_record(program));
-    for (unsigned order = 0; order < kOrders; ++order) EXPECT_EQ(subject.difference(emulated, order), "");
+    const Problem resolved = resolve(parse_problem_text(problem), known.algorithm);
+    const auto space = schedules::space_for(known.algorithm, resolved, schedules::device_named("h200"));
+    ASSERT_TRUE(space);
+    ASSERT_FALSE(space->seeds().empty()) << space->unsatisfiable().value_or("");
+    schedules::Random random(test_seed(kSeed));
+    int run = 0;
+    for (const schedules::Seed& seed : space->seeds()) run += expect_equal(problem, space->schedule(seed.point));
+    EXPECT_GT(run, 0);
+    for (int drawn = 0, tries = 0; drawn < kDraws && tries < kTries; ++tries) drawn += expect_equal(problem, space->schedule(space->sample(random)));
   }
 }
 
