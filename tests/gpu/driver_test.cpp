@@ -61,8 +61,9 @@ TEST_F(OnDevice, a_device_of_a_known_model_is_what_its_data_sheet_says) {
   const Device found = device();
   std::printf("%s\n", print(found).c_str());
   EXPECT_EQ(parse_device(print(found)), found);
-  for (const schedules::NamedDevice& named : schedules::named_devices())
+  for (const schedules::NamedDevice& named : schedules::named_devices()) {
     if (named.device.model == found.model) EXPECT_EQ(print(identity(found)), print(identity(named.device)));
+  }
 }
 
 TEST_F(OnDevice, residency_is_what_the_driver_counts) {

@@ -138,13 +138,6 @@ TEST(Spaces, each_operator_gets_the_space_of_its_structure) {
   EXPECT_EQ(space_name("unsharp(w=64, h=64, c=3)"), "sketch");
 }
 
-TEST(Spaces, a_device_that_is_no_cpu_has_none) {
-  const Case c = read("swiglu(m=64, n=64)");
-  Device gpu;
-  gpu.kind = "cuda";
-  EXPECT_FALSE(space_for(c.algorithm, c.problem, gpu).has_value());
-}
-
 TEST(Spaces, the_first_seed_of_matmul_is_the_hand_schedule_in_the_device_s_own_vectors) {
   const Case c = read("matmul(m=256, n=1024, k=1024, epilogue=silu)");
   const auto seed = [&](const std::string& device) {
