@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <fstream>
 #include <sstream>
 
@@ -82,6 +83,18 @@ Probe probe_from_json(const Json& json) {
   json.at("load_1min").get_to(probe.conditions.load_1min);
   json.at("steal_share").get_to(probe.conditions.steal_share);
   return probe;
+}
+
+std::optional<int> gpu_ordinal(const std::string& device) {
+  if (device == "cpu") return std::nullopt;
+  if (device == "cuda") return 0;
+  constexpr std::string_view kBefore = "cuda:";
+  const std::string_view digits = std::string_view(device).substr(std::min(device.size(), kBefore.size()));
+  int ordinal = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), ordinal);
+  if (!device.starts_with(kBefore) || error != std::errc{} || end != digits.data() + digits.size() || ordinal < 0)
+    throw UsageError(fmt::format("--device {}: what can be measured on is what is here: `cpu`, or `cuda:0` and so on", device));
+  return ordinal;
 }
 
 Probe probe(Launch launch, const std::string& device) {

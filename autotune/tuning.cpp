@@ -116,6 +116,7 @@ std::vector<Wish> Tuning::gpu_baselines() const {
     const std::string unmet = run_.back_end.unmet_requirement(*item_.algorithm, item_.problem);
     throw UsageError(fmt::format("{}: no space of a GPU has schedules for it{}", print(item_.problem), unmet.empty() ? "; --try brings your own" : ": " + unmet));
   }
+  if (const auto empty = space->unsatisfiable()) throw UsageError(fmt::format("{}: {}", print(item_.problem), *empty));
   std::vector<Wish> wishes;
   for (const schedules::Seed& seed : space->seeds()) wishes.push_back({space->schedule(seed.point), "seed", {}, {}, false});
   return wishes;

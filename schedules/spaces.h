@@ -12,7 +12,8 @@
 
 namespace kiln::schedules {
 
-// A satisfiable space with at least one seed, or nothing for an algorithm that no kernel of a GPU computes. Calls no Halide: the supervisor may use it.
+// A space with at least one seed; on a GPU nothing for an algorithm that no kernel computes, and without points (Space::unsatisfiable says why) where none computes this
+// problem of it. Calls no Halide: the supervisor may use it.
 std::optional<Space> space_for(const Algorithm& algorithm, const Problem& problem, const Device& device);
 
 struct ShippedSpace {

@@ -16,6 +16,7 @@
 #include "autotune/cli/read_text.h"
 #include "autotune/cli/text_table.h"
 #include "autotune/cli/verbs/verbs.h"
+#include "autotune/probe.h"
 #include "autotune/session.h"
 #include "dsl/error.h"
 #include "dsl/problem.h"
@@ -34,11 +35,6 @@ double budget(const Flags& flags) {
   if (!flags.for_.empty()) return parse_duration("--for", flags.for_);
   if (!flags.until.empty()) return parse_until("--until", flags.until, std::time(nullptr));
   throw UsageError("how long? --for 8h, or --until 07:00");
-}
-
-void require_device(const std::string& device) {
-  if (device.empty() || device == "cpu" || device == "cuda" || device.starts_with("cuda:")) return;
-  throw UsageError(fmt::format("--device {}: `kiln tune` measures on what is here: `cpu`, or `cuda:0` and so on", device));
 }
 
 // Without a name on the command line the store's demand is followed, when it holds some.
@@ -61,7 +57,6 @@ void require_readable(const Flags& flags) {
 TuneOptions options_of(const Flags& flags, const Common& common) {
   require_something(flags, common);
   if (flags.cold && flags.hot) throw UsageError("--cold and --hot exclude each other");
-  require_device(flags.device);
   TuneOptions options;
   options.operators = flags.operators;
   options.problems = flags.problems;
@@ -74,6 +69,7 @@ TuneOptions options_of(const Flags& flags, const Common& common) {
   if (!flags.threads.empty()) options.threads = static_cast<int>(parse_whole("--threads", flags.threads, 1, 4096));
   if (!flags.jobs.empty()) options.jobs = static_cast<int>(parse_whole("--jobs", flags.jobs, 1, 4096));
   if (!flags.device.empty()) options.device = flags.device;
+  gpu_ordinal(options.device);  // another name is no device
   options.cache = flags.cold ? Cache::cold : Cache::hot;
   if (!flags.seed.empty()) options.seed = static_cast<std::uint64_t>(parse_whole("--seed", flags.seed, 0));
   if (!flags.shard.empty()) options.shard = parse_shard("--shard", flags.shard);
