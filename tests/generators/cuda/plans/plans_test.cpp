@@ -57,7 +57,9 @@ std::vector<Subject> subjects() {
   all.push_back(subject(scaled_rows(), "scaled_rows(m=64, n=12288)"));
   all.push_back(subject(turn(), "turn(m=4096, n=4096)"));
   all.push_back(subject(dot_by_terms(), "dot_by_terms(m=2, n=12288, k=4096)"));
+  all.push_back(subject(dot_by_terms(), "dot_by_terms(m=1, n=4096, k=12288)"));
   all.push_back(subject(dot_by_columns(), "dot_by_columns(m=1, n=4096, k=12288)"));
+  all.push_back(subject(dot_by_columns(), "dot_by_columns(m=2, n=12288, k=4096)"));
   return all;
 }
 
