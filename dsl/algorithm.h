@@ -104,6 +104,9 @@ Digest digest(const Algorithm& algorithm);  // of that text, kind "algorithm"
 std::string to_json(const Algorithm& algorithm);
 Algorithm algorithm_from_json(const std::string& json);
 
+// Whether the stage copies an input: what `A.in()` schedules.
+bool is_wrapper(const Algorithm& algorithm, const Stage& stage);
+
 // Names of the other stages that `stage` (any of its definitions) loads, each once, in order of first use. An input's wrapper has none.
 std::vector<std::string> producers_of(const Stage& stage);
 

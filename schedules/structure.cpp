@@ -92,11 +92,6 @@ bool reads_pointwise(const Stage& stage, const std::string& name) {
 
 }  // namespace
 
-bool is_wrapper(const Algorithm& algorithm, const Stage& stage) {
-  return std::any_of(algorithm.arguments.begin(), algorithm.arguments.end(),
-                     [&](const Argument& argument) { return !argument.is_output && stage.name == argument.name + ".in"; });
-}
-
 std::string reference(const Algorithm& algorithm, const std::string& stage) {
   const Stage* found = algorithm.find_stage(stage);
   return found && is_wrapper(algorithm, *found) ? stage + "()" : stage;

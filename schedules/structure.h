@@ -12,9 +12,6 @@
 
 namespace kiln::schedules {
 
-// Whether the stage is the wrapper of an input argument, "B.in".
-bool is_wrapper(const Algorithm& algorithm, const Stage& stage);
-
 // How a schedule refers to a stage: `B.in()` for the wrapper of an input, else the stage's name.
 std::string reference(const Algorithm& algorithm, const std::string& stage);
 
