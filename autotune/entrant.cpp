@@ -54,10 +54,7 @@ db::ScheduleRow schedule_row(const Wish& wish, const WorkItem& item) {
   return row;
 }
 
-Digest key_of(const Run& run, const WorkItem& item, const Schedule& schedule) {
-  namespace host = generators::host;
-  return host::build_key(*item.algorithm, schedule, item.problem, host::target_string(run.device, host::Isa::native, item.algorithm->contract));
-}
+Digest key_of(const Run& run, const WorkItem& item, const Schedule& schedule) { return run.back_end.build_key(*item.algorithm, schedule, item.problem); }
 
 // The object of a known build, when its bytes are still at hand; the store's copy is put back into the cache.
 std::optional<ObjectRef> object_of(const Run& run, const db::BuildRow& row) {

@@ -72,6 +72,13 @@ generators::Build build_once(const ExplainSubject& subject, const Device& device
   return *build;
 }
 
+Emulation emulate_once(const ExplainSubject& subject, const Device& gpu, const Launch& launch) {
+  const TemporaryFolder folder;
+  const Objects objects(folder.path());
+  CompilePool pool(1, gpu, objects, launch);
+  return Emulator(gpu, pool, objects, launch).emulate(subject.algorithm, subject.schedule, subject.problem);
+}
+
 Costs costs_of(const ExplainSubject& subject, const Device& device) {
   Costs costs;
   costs.closed = read_footprint(*subject.algorithm, subject.schedule, subject.problem);

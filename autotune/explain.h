@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "autotune/emulate.h"
 #include "autotune/process/child.h"
 #include "autotune/reader.h"
 #include "db/trials.h"
@@ -46,5 +47,8 @@ Costs costs_of(const ExplainSubject& subject, const Device& device);
 
 // Builds in a compile worker whose files are gone afterwards. A crash or a time-out of the compiler is the rejection.
 generators::Build build_once(const ExplainSubject& subject, const Device& device, const Launch& launch = {});
+
+// Runs a GPU's candidate in the emulator, in processes whose files are gone afterwards.
+Emulation emulate_once(const ExplainSubject& subject, const Device& gpu, const Launch& launch = {});
 
 }  // namespace kiln::autotune

@@ -51,11 +51,13 @@ struct Measurer::Impl {
     std::optional<std::int64_t> suspect;  // who was running
     std::string log;
     std::string garbage;                  // what it wrote into its channel; it was then killed for that
+    std::string device_error;             // what its device said, after which nothing ran in it
 
     // Nothing that a candidate did: another process, or the kernel short of memory.
     bool came_from_outside() const { return garbage.empty() && exit.kind == Exit::Kind::signalled && exit.signal == SIGKILL; }
 
     Rejection rejection() const {
+      if (!device_error.empty()) return {Reason::run_error, std::nullopt, std::nullopt, device_error};
       if (!garbage.empty()) return {Reason::worker_crash, std::nullopt, std::nullopt, fmt::format("garbage came over the measuring process's channel: {}", garbage)};
       if (exit.kind == Exit::Kind::timed_out)
         return {Reason::run_timeout, exit.spent_s, exit.limit_s, fmt::format("a call did not end: {}", exit.describe())};
@@ -66,10 +68,11 @@ struct Measurer::Impl {
   using OnMessage = std::function<void(const Message&)>;
 
   Device device;
-  CpuProtocol protocol;
+  Protocol protocol;
   Objects objects;
   MeasurerLimits limits;
   Launch launch;
+  RunsOn runs_on;
   SharedPageOwner shared{};
   std::unique_ptr<Child> child{};
   std::int64_t sequence = 0;
@@ -93,7 +96,7 @@ void Measurer::Impl::start() {
   Launch with_page = launch;
   with_page.shared_fd = shared.fd();
   child = std::make_unique<Child>(with_page);
-  const Json hello{{"device", print(device)}, {"protocol", print(protocol)}, {"cache", objects.folder().string()}};
+  const Json hello{{"device", print(device)}, {"protocol", print(protocol)}, {"cache", objects.folder().string()}, {"emulated", runs_on == RunsOn::emulator}};
   child->channel().send({++sequence, "hello", hello}, seconds_from_now(limits.start_s));
   const Channel::Received answer = child->channel().receive(seconds_from_now(limits.start_s));
   if (answer.status == Channel::Status::message && answer.message.kind == "ready") return;
@@ -129,7 +132,7 @@ void Measurer::Impl::ensure_worker() {
 }
 
 Measurer::Impl::Loss Measurer::Impl::lose(const Exit& exit, std::string garbage) {
-  Loss loss{exit, std::nullopt, child->log(), std::move(garbage)};
+  Loss loss{exit, std::nullopt, child->log(), std::move(garbage), {}};
   if (const std::int64_t running = shared.page().candidate; running != 0) loss.suspect = running - 1;
   shared.page().candidate = 0;
   shared.page().call_started_ns = 0;
@@ -142,6 +145,8 @@ std::optional<Measurer::Impl::Loss> Measurer::Impl::converse(const std::string& 
                                                              const OnMessage& on_message, const Stop& stop) {
   const Stopwatch stopwatch(spent_s);
   const Clock::time_point asked = Clock::now();
+  std::string device_error;
+  std::optional<std::int64_t> broken_by;
   shared.page().stop = 0;
   child->clear_log();
   child->channel().send({++sequence, kind, body}, seconds_from_now(kGrace_s));
@@ -153,12 +158,22 @@ std::optional<Measurer::Impl::Loss> Measurer::Impl::converse(const std::string& 
         if (received.message.kind == "error") throw_error(received.message.body);
         if (received.message.kind == "end") return std::nullopt;
         try {
-          on_message(received.message);
+          if (received.message.kind == "lost") {  // its last: it ends by itself
+            device_error = received.message.body.at("text").get<std::string>();
+            broken_by = received.message.body.at("suspect").get<std::int64_t>();
+          } else {
+            on_message(received.message);
+          }
         } catch (const Json::exception& error) {
           return lose(child->kill(), fmt::format("a {} without what belongs in it: {}", received.message.kind, error.what()));
         }
         break;
-      case Channel::Status::closed: return lose(child->finish(std::chrono::seconds(1)));
+      case Channel::Status::closed: {
+        Loss loss = lose(child->finish(std::chrono::seconds(1)));
+        loss.device_error = device_error;
+        if (broken_by && *broken_by >= 0) loss.suspect = broken_by;
+        return loss;
+      }
       case Channel::Status::garbage: return lose(child->kill(), received.garbage);
       case Channel::Status::timeout: break;
     }
@@ -225,14 +240,14 @@ Outcome Measurer::Impl::ask_about_one(const std::string& key, const std::string&
   }
 }
 
-Measurer::Measurer(Device device, CpuProtocol protocol, Objects objects, MeasurerLimits limits, Launch launch)
-    : impl_(new Impl{std::move(device), protocol, std::move(objects), limits, std::move(launch)}) {
+Measurer::Measurer(Device device, Protocol protocol, Objects objects, MeasurerLimits limits, Launch launch, RunsOn runs_on)
+    : impl_(new Impl{std::move(device), protocol, std::move(objects), limits, std::move(launch), runs_on}) {
   if (impl_->launch.arguments.empty()) impl_->launch.arguments = {"--role=measure"};
 }
 
 Measurer::~Measurer() { give_up_worker(); }
 
-const CpuProtocol& Measurer::protocol() const { return impl_->protocol; }
+const Protocol& Measurer::protocol() const { return impl_->protocol; }
 
 Prepared Measurer::prepare(const Subject& subject) {
   const std::string key = subject_key(subject);

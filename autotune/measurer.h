@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "autotune/measure/compare.h"
-#include "autotune/measure/cpu_protocol.h"
+#include "autotune/measure/protocol.h"
 #include "autotune/measure/statistics.h"
 #include "autotune/process/child.h"
 #include "autotune/process/objects.h"
@@ -96,6 +96,7 @@ struct RaceResult {
   int calls_per_sample = 1;
   int dropped = 0;               // samples with involuntary switches that the statistics leave out
   double q1_ns = 0, median_ns = 0, min_ns = 0;
+  double value_ns = 0;           // what stands for the samples, by the protocol's statistic
   Ratio to_baseline;             // time / baseline's time, of this race
   Ratio to_incumbent;            // the same against the incumbent (the baseline when there is none)
   bool timed_once = false;
@@ -105,9 +106,12 @@ struct RaceResult {
 struct FloorOutcome {
   double floor = 0;              // p95 error of A/A
   bool contended = false;        // above 5 % in three tries
-  double q1_ns = 0;              // of the kernel that was used
+  double value_ns = 0;           // of the kernel that was used
   std::optional<generators::Rejection> rejection;  // it does not even run
 };
+
+// In a GPU's place its kernels' texts can run in the emulator: checked, not timed.
+enum class RunsOn : std::uint8_t { device, emulator };
 
 struct MeasurerLimits {
   double start_s = 30;
@@ -119,10 +123,10 @@ struct MeasurerLimits {
 // do not start, or a new one fails its health check; UsageError when the subject itself is at fault (the reference reads outside an input).
 class Measurer {
  public:
-  Measurer(Device device, CpuProtocol protocol, Objects objects, MeasurerLimits limits = {}, Launch launch = {});
+  Measurer(Device device, Protocol protocol, Objects objects, MeasurerLimits limits = {}, Launch launch = {}, RunsOn runs_on = RunsOn::device);
   ~Measurer();
 
-  const CpuProtocol& protocol() const;
+  const Protocol& protocol() const;
 
   // Inputs from the seed and the reference's results, kept in the cache folder. Cheap when repeated; needed once before the others name its key.
   Prepared prepare(const Subject& subject);

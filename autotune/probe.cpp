@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "autotune/process/messages.h"
 #include "dsl/error.h"
 
 namespace kiln::autotune {
@@ -66,13 +68,14 @@ std::string print(const Conditions& conditions) {
 
 Json to_json(const Probe& probe) {
   const Conditions& c = probe.conditions;
-  return {{"device", print(probe.device)}, {"governor", c.governor},   {"boost", optional_flag(c.boost)}, {"smt", optional_flag(c.smt)},
+  return {{"device", print(probe.device)}, {"host_cores", probe.host_cores}, {"governor", c.governor}, {"boost", optional_flag(c.boost)}, {"smt", optional_flag(c.smt)},
           {"aslr", c.aslr},                {"load_1min", c.load_1min}, {"steal_share", c.steal_share}};
 }
 
 Probe probe_from_json(const Json& json) {
   Probe probe;
   probe.device = parse_device(json.at("device").get<std::string>());
+  json.at("host_cores").get_to(probe.host_cores);
   json.at("governor").get_to(probe.conditions.governor);
   probe.conditions.boost = optional_flag_from(json.at("boost"));
   probe.conditions.smt = optional_flag_from(json.at("smt"));
@@ -82,15 +85,29 @@ Probe probe_from_json(const Json& json) {
   return probe;
 }
 
-Probe probe(Launch launch) {
+std::optional<int> gpu_ordinal(const std::string& device) {
+  if (device == "cpu") return std::nullopt;
+  if (device == "cuda") return 0;
+  constexpr std::string_view kBefore = "cuda:";
+  const std::string_view digits = std::string_view(device).substr(std::min(device.size(), kBefore.size()));
+  int ordinal = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), ordinal);
+  if (!device.starts_with(kBefore) || error != std::errc{} || end != digits.data() + digits.size() || ordinal < 0)
+    throw UsageError(fmt::format("--device {}: what can be measured on is what is here: `cpu`, or `cuda:0` and so on", device));
+  return ordinal;
+}
+
+Probe probe(Launch launch, const std::string& device) {
   if (launch.arguments.empty()) launch.arguments = {"--role=probe"};
   Child child(launch);
+  child.channel().send({1, "probe", {{"device", device}}}, seconds_from_now(kAnswer_s));
   const auto received = child.channel().receive(seconds_from_now(kAnswer_s));
   if (received.status == Channel::Status::message && received.message.kind == "probe") {
     Probe answer = probe_from_json(received.message.body);
     child.finish(std::chrono::seconds(1));
     return answer;
   }
+  if (received.status == Channel::Status::message && received.message.kind == "error") throw_error(received.message.body);
   const Exit exit = received.status == Channel::Status::timeout ? child.kill_at_limit(kAnswer_s, kAnswer_s) : child.finish(std::chrono::seconds(1));
   throw EnvironmentError(fmt::format("the processor cannot be probed: the probe ended with {}{}", exit.describe(), tail_for_message(child.log())));
 }

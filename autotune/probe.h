@@ -20,12 +20,17 @@ struct Conditions {
 };
 
 struct Probe {
-  Device device;
+  Device device;          // the one asked for
+  int host_cores = 1;     // usable
   Conditions conditions;
 };
 
-// Throws EnvironmentError when the probe process cannot start, dies or does not answer in 20 s.
-Probe probe(Launch launch = {});
+// "cuda:1": 1; "cuda": 0; nothing for "cpu". Throws UsageError for another name of a device.
+std::optional<int> gpu_ordinal(const std::string& device);
+
+// `device`: "cpu", or "cuda:0" and so on; "cuda" is the first. Throws EnvironmentError when the probe process cannot start, dies or does not answer in 20 s, and
+// when there is no such device here; UsageError for another name.
+Probe probe(Launch launch = {}, const std::string& device = "cpu");
 
 // Reads /proc and /sys: what the probe process does.
 Conditions read_conditions();

@@ -66,7 +66,9 @@ void Proposals::open(const SearchPlan& plan, double baseline_ns) {
     points.reset();
     note_failed_space(error.what());
   }
-  search_.emplace(std::move(points), EditSearch(item_.algorithm, item_.problem, run_.device, run_.seed), plan.expected_trials);
+  std::optional<EditSearch> edits;  // of CPUs: a GPU's schedules are points
+  if (!run_.device.gpu) edits.emplace(item_.algorithm, item_.problem, run_.device, run_.seed);
+  search_.emplace(std::move(points), std::move(edits), plan.expected_trials);
   for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id))) {
     if (deserves_another_try(known)) continue;
     const std::optional<double> ratio = ratio_of(known, baseline_ns);

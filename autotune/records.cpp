@@ -70,12 +70,26 @@ db::ProblemRow problem_row(const Problem& problem, const Algorithm& algorithm, d
 }
 
 db::DeviceRow device_row(const Device& device) {
+  const std::string text = print(identity(device));
+  if (device.gpu)
+    return {.digest = digest(device),
+            .kind = "cuda",
+            .vendor = device.vendor,
+            .model = device.model,
+            .arch = device.gpu->arch,
+            .text = text,
+            .units = device.gpu->sms,
+            .l1_bytes = {},
+            .l2_bytes = device.gpu->l2_bytes,
+            .l3_bytes = {},
+            .shared_bytes = device.gpu->block_shared_bytes,
+            .memory_bytes = device.gpu->memory_bytes};
   return {.digest = digest(device),
-          .kind = device.kind,
+          .kind = "cpu",
           .vendor = device.vendor,
           .model = device.model,
           .arch = "x86-64",
-          .text = print(device),
+          .text = text,
           .units = device.cores,
           .l1_bytes = device.l1_bytes,
           .l2_bytes = device.l2_bytes,
@@ -84,8 +98,8 @@ db::DeviceRow device_row(const Device& device) {
           .memory_bytes = {}};
 }
 
-db::ToolchainRow toolchain_row() {
-  const std::string text = generators::host::toolchain_text();
+db::ToolchainRow toolchain_row(const BackEnd& back_end) {
+  const std::string& text = back_end.toolchain_text();
   return {.digest = digest("toolchain", text), .text = text};
 }
 
@@ -149,7 +163,7 @@ db::MeasurementRow measurement_row(const RaceResult& result, db::TrialId trial, 
   std::vector<double> deviations;
   for (const double value : ns) deviations.push_back(std::abs(value - row.median_ns));
   row.mad_ns = median(deviations);
-  row.value_ns = result.q1_ns;
+  row.value_ns = result.value_ns;
   row.ratio = result.to_baseline.value;
   row.ratio_lo = result.to_baseline.low;
   row.ratio_hi = result.to_baseline.high;

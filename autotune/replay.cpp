@@ -101,10 +101,8 @@ class Replay {
   void take_build(std::size_t i, const CompileOutcome& outcome) {
     Entrant& entrant = entrants_[i];
     generators::Build build = outcome.build;
-    namespace host = generators::host;
     if (build.key == Digest{})  // a worker that crashed could not tell it
-      build.key = host::build_key(*item_.algorithm, entrant.wish.schedule, item_.problem,
-                                  host::target_string(run_.device, host::Isa::native, item_.algorithm->contract));
+      build.key = run_.back_end.build_key(*item_.algorithm, entrant.wish.schedule, item_.problem);
     entrant.build = record_build(run_.store, item_.problem_id, build_row(build, outcome.object, entrant.schedule, run_.toolchain_id, run_.device_id));
     attach_build(run_.store, entrant.trial, entrant.build);
     entrant.predicted = build.predicted;
@@ -182,10 +180,10 @@ class Replay {
       rows.push_back(measurement_row(result, trial, outcome_.contended));
       if (trial == entrants_.front().trial) {
         baseline_timed = true;
-        outcome_.baseline_ns = result.q1_ns;
+        outcome_.baseline_ns = result.value_ns;
       }
       if (!is_candidate) continue;
-      outcome_.value_ns = result.q1_ns;
+      outcome_.value_ns = result.value_ns;
       outcome_.to_baseline = result.to_baseline;
     }
     if (baseline_timed) {
@@ -226,21 +224,21 @@ ReplayOutcome replay(db::Store& store, const ReplayOptions& options, Progress& p
   const db::ScheduleId baseline = latest_baseline(store, options.problem);
   WorkItem item = work_item(store, options);
   const std::optional<KnownTime> earlier = known_time(store, options.schedule, options.problem);
-  const Probe probe = autotune::probe(options.launch);
+  const Probe probe = autotune::probe(options.launch, options.device);
+  const BackEnd back_end(probe.device);
   const DeviceLock lock(digest(probe.device), options.command, DeviceLock::default_folder(), options.wait,
                         [&](const std::string& text) { progress.note(text); }, [&] { return stop_request() != StopRequest::go_on; });
   db::recover(store);
-  CpuProtocol protocol;
-  protocol.cache = options.cache;
-  protocol.threads = options.threads > 0 ? options.threads : probe.device.cores;
+  const Protocol protocol = protocol_for(probe.device, options.cache, options.threads);
   const Objects objects(options.cache_folder.empty() ? std::filesystem::path(db::cache_folder(store.path())) : options.cache_folder);
-  CompilePool pool(probe.device.cores, probe.device, objects, options.launch);
+  CompilePool pool(probe.host_cores, probe.device, objects, options.launch);
   Measurer measurer(probe.device, protocol, objects, {}, options.launch);  // nothing promises an end: the widest limits
   const db::DeviceId device = keep(store, device_row(probe.device));
-  const db::ToolchainId toolchain = keep(store, toolchain_row());
+  const db::ToolchainId toolchain = keep(store, toolchain_row(back_end));
   const db::ProtocolId protocol_id = db::keep_protocol(store, print(protocol));
   Run run{.store = store,
           .device = probe.device,
+          .back_end = back_end,
           .device_id = device,
           .toolchain_id = toolchain,
           .protocol_id = protocol_id,

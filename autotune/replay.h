@@ -16,7 +16,8 @@ struct ReplayOptions {
   db::ScheduleId schedule{};
   db::ProblemId problem{};
   std::filesystem::path cache_folder;  // empty: "<db>.cache"
-  int threads = 0;                     // 0: the usable cores
+  std::string device = "cpu";          // or "cuda:0"
+  int threads = 0;                     // of a CPU's kernels; 0: the usable cores
   Cache cache = Cache::hot;
   std::uint64_t seed = 1;
   bool wait = false;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "autotune/back_end.h"
 #include "autotune/budget.h"
 #include "autotune/compile_pool.h"
 #include "autotune/measurer.h"
@@ -17,6 +18,7 @@ namespace kiln::autotune {
 struct Run {
   db::Store& store;
   Device device;
+  const BackEnd& back_end;  // of the device
   db::DeviceId device_id{};
   db::ToolchainId toolchain_id{};
   db::ProtocolId protocol_id{};

@@ -106,10 +106,10 @@ void conclude(Run& run, std::vector<Tuning>& tunings, const TuneOptions& options
 }
 
 struct Workers {
-  Workers(const TuneOptions& options, const Limits& limits, const Device& device, const CpuProtocol& protocol, const Objects& objects)
-      : reader(options.libraries, device, {.request_s = limits.read_s}, options.launch),
-        pool(options.jobs > 0 ? options.jobs : device.cores, device, objects, options.launch),
-        measurer(device, protocol, objects, {.prepare_s = limits.reference_s}, options.launch) {}
+  Workers(const TuneOptions& options, const Limits& limits, const Probe& probe, const Protocol& protocol, const Objects& objects)
+      : reader(options.libraries, probe.device, {.request_s = limits.read_s}, options.launch),
+        pool(options.jobs > 0 ? options.jobs : probe.host_cores, probe.device, objects, options.launch),
+        measurer(probe.device, protocol, objects, {.prepare_s = limits.reference_s}, options.launch) {}
   Reader reader;
   CompilePool pool;
   Measurer measurer;
@@ -137,7 +137,7 @@ std::vector<Tuning> prepare(Run& run, std::vector<Tuning>& tunings, TuneOutcome&
       ++outcome.without_baseline;
       continue;
     }
-    add_autoschedulers(tuning, run.measurer.protocol().threads);
+    if (!run.device.gpu) add_autoschedulers(tuning, run.measurer.protocol().threads);
     outcome.resumed |= tuning.has_resumed();
     ready.push_back(std::move(tuning));
   }
@@ -155,7 +155,7 @@ TuneOutcome work(Run& run, Workers& workers, const TuneOptions& options) {
   add_tries(options, tunings);
   std::vector<Tuning> ready = prepare(run, tunings, outcome);
   if (run.stop_request() != StopRequest::leave) {
-    cover_every_extent(run, ready);
+    if (!run.device.gpu) cover_every_extent(run, ready);
     search(run, ready);
     conclude(run, ready, options, outcome);
   }
@@ -173,24 +173,24 @@ TuneOutcome work(Run& run, Workers& workers, const TuneOptions& options) {
 
 TuneOutcome tune(const TuneOptions& options, Progress& progress, const std::function<StopRequest()>& stop_request) {
   const auto started = Clock::now();
-  const Probe probe = autotune::probe(options.launch);
+  const Probe probe = autotune::probe(options.launch, options.device);
+  const BackEnd back_end(probe.device);
   const DeviceLock lock(digest(probe.device), options.command, DeviceLock::default_folder(), options.wait,
                         [&](const std::string& text) { progress.note(text); }, [&] { return stop_request() != StopRequest::go_on; });
   db::Store store(options.db.string());
   const db::Recovery recovery = recover(store);
 
-  CpuProtocol protocol;
-  protocol.cache = options.cache;
-  protocol.threads = options.threads > 0 ? options.threads : probe.device.cores;
+  const Protocol protocol = protocol_for(probe.device, options.cache, options.threads);
   const Objects objects(options.cache_folder.empty() ? std::filesystem::path(db::cache_folder(options.db.string())) : options.cache_folder);
   const Limits limits = limits_of(options.budget_s);
-  Workers workers(options, limits, probe.device, protocol, objects);
+  Workers workers(options, limits, probe, protocol, objects);
   const db::DeviceId device = keep(store, device_row(probe.device));
-  const db::ToolchainId toolchain = keep(store, toolchain_row());
+  const db::ToolchainId toolchain = keep(store, toolchain_row(back_end));
   const db::ProtocolId protocol_id = db::keep_protocol(store, print(protocol));
 
   Run run{.store = store,
           .device = probe.device,
+          .back_end = back_end,
           .device_id = device,
           .toolchain_id = toolchain,
           .protocol_id = protocol_id,

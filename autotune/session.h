@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "autotune/measure/cpu_protocol.h"
+#include "autotune/measure/protocol.h"
 #include "autotune/process/child.h"
 #include "autotune/progress.h"
 
@@ -26,7 +26,8 @@ struct TuneOptions {
   double budget_s = 0;                              // wall clock from the call of tune() on, choices made
   std::filesystem::path db;
   std::filesystem::path cache_folder;               // empty: "<db>.cache"
-  int threads = 0;                                  // of the measured kernels; 0: the usable cores
+  std::string device = "cpu";                       // or "cuda:0": what is tuned for and measured on
+  int threads = 0;                                  // of the measured kernels on a CPU; 0: the usable cores
   int jobs = 0;                                     // compile workers; 0: the usable cores
   Cache cache = Cache::hot;
   std::uint64_t seed = 1;

@@ -44,6 +44,8 @@ class Tuning {
     RaceResult result;
   };
   bool find_baseline();
+  std::vector<Wish> cpu_baselines() const;
+  std::vector<Wish> gpu_baselines() const;
   std::optional<Entrant> first_that_runs(const std::vector<Wish>& wishes);
   void seed_directives(const Entrant& opaque);
   void measure_floor();

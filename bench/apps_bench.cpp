@@ -213,7 +213,7 @@ void print_row(const std::string& operator_name, const std::vector<Contender>& a
   const bool has_again = all[again_].was_timed();
   const std::string noise = has_again ? fmt::format("{:.2f} %", 100 * autotune::noise_floor(ours.samples, all[again_].result->samples, kSeed)) : "–";
   const std::string beam = all[adams_].name.ends_with("=1") && all[adams_].was_timed() ? " (beam 1)" : "";
-  std::printf("| %s | %.3f | %s | %s | %s%s | %s | %s |\n", operator_name.c_str(), ours.q1_ns / 1e6, noise.c_str(), cell(all[mullapudi_]).c_str(),
+  std::printf("| %s | %.3f | %s | %s | %s%s | %s | %s |\n", operator_name.c_str(), ours.value_ns / 1e6, noise.c_str(), cell(all[mullapudi_]).c_str(),
               cell(all[adams_]).c_str(), beam.c_str(), cell(all[hand_]).c_str(), expert_cell(expert(operator_name, all)).c_str());
   for (const Contender& contender : all) {
     if (!contender.absent.empty())
@@ -238,7 +238,7 @@ int run(const std::string& program, const std::string& db_path, const std::strin
   const autotune::DeviceLock lock(digest(device), "apps_bench", autotune::DeviceLock::default_folder(), true,
                                   [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
   KeptBuilds builds(device, folder, launch);
-  autotune::CpuProtocol protocol;
+  autotune::Protocol protocol;
   protocol.threads = device.cores;
   autotune::Measurer measurer(device, protocol, builds.objects(), {}, launch);
   db::Store store(db_path, {.access = db::Access::read_only, .now = {}});

@@ -53,8 +53,8 @@ struct Machine {
     launch.program = arguments.program;
     return launch;
   }
-  static autotune::CpuProtocol protocol_of(const Device& device) {
-    autotune::CpuProtocol protocol;
+  static autotune::Protocol protocol_of(const Device& device) {
+    autotune::Protocol protocol;
     protocol.threads = device.cores;
     return protocol;
   }
@@ -165,7 +165,7 @@ class Arena {
     machine_.measurer.race(prepared_.key, entries, options, [&](const autotune::RaceResult& result) { results.push_back(result); });
     const auto baseline = std::find_if(results.begin(), results.end(), [&](const autotune::RaceResult& result) { return result.id == baseline_.id; });
     for (const autotune::RaceResult& result : results) {
-      const auto ratio = result.rejection        ? autotune::ratio_when_cut(*result.rejection, baseline == results.end() ? 0 : baseline->q1_ns)
+      const auto ratio = result.rejection        ? autotune::ratio_when_cut(*result.rejection, baseline == results.end() ? 0 : baseline->value_ns)
                          : result.samples.empty() ? std::nullopt
                                                   : std::optional(result.to_baseline.value);
       if (ratio) ratios[result.id] = *ratio;

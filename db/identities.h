@@ -46,7 +46,7 @@ struct DeviceRow {
   std::string kind = "cpu";     // cpu · cuda
   std::string vendor, model;
   std::string arch;             // x86-64, sm_90a
-  std::string text;             // print(Device)
+  std::string text;             // print(identity(Device))
   std::int64_t units = 1;       // usable cores, or SMs
   std::optional<std::int64_t> l1_bytes, l2_bytes, l3_bytes, shared_bytes, memory_bytes;
 };

@@ -100,6 +100,11 @@ std::string print(const Algorithm& algorithm) {
 
 Digest digest(const Algorithm& algorithm) { return digest("algorithm", print(algorithm)); }
 
+bool is_wrapper(const Algorithm& algorithm, const Stage& stage) {
+  return std::any_of(algorithm.arguments.begin(), algorithm.arguments.end(),
+                     [&](const Argument& argument) { return !argument.is_output && stage.name == argument.name + ".in"; });
+}
+
 std::vector<std::string> producers_of(const Stage& stage) {
   std::vector<std::string> names;
   if (stage.name.ends_with(".in")) return names;  // an input's wrapper loads its argument, which is no stage

@@ -76,6 +76,7 @@ struct Algorithm {
   std::map<std::string, std::string> params;  // every GeneratorParam with its value, defaults included
   std::map<std::string, std::string> default_params;
   std::string type_param;                     // the GeneratorParam that the bare type of a problem sets; empty: none
+  bool leaves_out_default_type = false;       // problems print the type only when it is not the parameter's default
   Contract contract = Contract::bounded;
   std::vector<Argument> arguments;            // inputs in declaration order, then outputs
   std::map<std::string, std::vector<Axis>> symbols;  // problem symbol -> places; an unregistered generator has one symbol an axis, "input.0"
@@ -102,6 +103,9 @@ Digest digest(const Algorithm& algorithm);  // of that text, kind "algorithm"
 // The whole value, serialized pipelines included, and back. `from_json` throws DataError naming the field.
 std::string to_json(const Algorithm& algorithm);
 Algorithm algorithm_from_json(const std::string& json);
+
+// Whether the stage copies an input: what `A.in()` schedules.
+bool is_wrapper(const Algorithm& algorithm, const Stage& stage);
 
 // Names of the other stages that `stage` (any of its definitions) loads, each once, in order of first use. An input's wrapper has none.
 std::vector<std::string> producers_of(const Stage& stage);

@@ -217,6 +217,7 @@ std::string to_json(const Algorithm& algorithm) {
             {"pipeline", to_base64(algorithm.pipeline)},
             {"own_pipeline", to_base64(algorithm.own_pipeline)},
             {"own_schedule_absent", algorithm.own_schedule_absent}};
+  if (algorithm.leaves_out_default_type) json["leaves_out_default_type"] = true;  // stores from before have no such field
   json["arguments"] = Json::array();
   for (const Argument& argument : algorithm.arguments) json["arguments"].push_back(write(argument));
   json["symbols"] = Json::object();
@@ -237,6 +238,7 @@ Algorithm algorithm_from_json(const std::string& text) {
   a.params = in.get<std::map<std::string, std::string>>("params");
   a.default_params = in.get<std::map<std::string, std::string>>("default_params");
   a.type_param = in.get<std::string>("type_param");
+  a.leaves_out_default_type = json.contains("leaves_out_default_type") && in.get<bool>("leaves_out_default_type");
   const std::optional<Contract> contract = parse_contract(in.get<std::string>("contract"));
   if (!contract) in.fail("contract", "names no contract");
   a.contract = *contract;

@@ -272,7 +272,13 @@ std::map<std::string_view, Apply> make_table(directive::List<Directives...>) {
 void apply_one(const Directive& directive, Stages& stages) {
   static const std::map<std::string_view, Apply> kTable = make_table(directive::Applied{});
   const auto found = kTable.find(directive.name);
-  if (found == kTable.end()) throw ScheduleError(fmt::format("`{}` cannot be applied: it stands alone in a schedule", print(directive)));
+  if (found == kTable.end()) {
+    const DirectiveSpec* spec = find_directive(directive.name);
+    const bool is_for_gpu = spec != nullptr && spec->is_for_gpu;
+    throw ScheduleError(fmt::format("`{}` cannot be applied: {}", print(directive),
+                                    is_for_gpu ? "only the CUDA back end runs it; on a CPU loops are parallel, vectorized or unrolled"
+                                               : "it stands alone in a schedule"));
+  }
   Calls calls(directive, stages);
   found->second(calls);
 }

@@ -42,7 +42,8 @@ Extents spans_within(const Definition& definition, int inside) {
     } else if (spans[old] == Extent(1)) {
       spans[outer] = spans[inner] = 1;
     } else {
-      spans[outer] = definition.variables[outer].constant;
+      // The inner one is a remainder, which Halide takes for all of its values; the outer one a quotient, as far as the fused loop says.
+      spans[outer] = spans[old] && spans[old] == definition.variables[old].constant ? definition.variables[outer].constant : Extent();
       spans[inner] = definition.variables[inner].constant;
     }
   }
@@ -90,6 +91,8 @@ class ExtentReader {
     const auto is_guarded = [](const LoopRewrite& rewrite) { return rewrite.kind == LoopRewrite::Kind::split && guards(rewrite.tail); };
     if (!definition.fetches.empty() && std::any_of(definition.rewrites.begin(), definition.rewrites.end(), is_guarded))
       return Extents(definition.variables.size());
+    const bool is_inside = (level_.kind == Level::Kind::at && consumer == level_.stage) || (level_.kind == Level::Kind::inlined && !loops.is_inlined());
+    if (is_inside && shares_loops(consumer)) return Extents(definition.variables.size());  // Halide unites both sides' iterations
     if (level_.kind == Level::Kind::at && consumer == level_.stage) {
       const int loop = definition.find(level_.loop);
       return spans_within(definition, loop < 0 ? static_cast<int>(definition.order.size()) : definition.place(loop));
@@ -101,6 +104,16 @@ class ExtentReader {
     for (std::size_t d = 0; d < whole.size(); ++d)
       if (const int loop = definition.facts->pure_loop[d]; loop >= 0) reached[static_cast<std::size_t>(loop)] = padded(definition, loop, whole[d]);
     return reached;
+  }
+
+  // Whether it is computed with another stage, or another one with it.
+  bool shares_loops(int stage) const {
+    for (std::size_t s = 0; s < nest_.stages().size(); ++s)
+      for (const Definition& definition : nest_.stages()[s].definitions) {
+        const int with = definition.companion.stage;
+        if (with >= 0 && (with == stage || static_cast<int>(s) == stage)) return true;
+      }
+    return false;
   }
 
   // A dimension as far as its outermost split rounds it.

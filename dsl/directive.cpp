@@ -21,6 +21,7 @@ std::vector<DirectiveSpec> make_table() {
   std::vector<DirectiveSpec> table;
   add(table, directive::Applied{});
   add(table, directive::Alone{});
+  add(table, directive::OnGpu{});
   add(table, directive::Refused{});
   std::sort(table.begin(), table.end(), [](const DirectiveSpec& a, const DirectiveSpec& b) { return a.name < b.name; });
   return table;
@@ -96,6 +97,8 @@ std::string_view print(ParameterKind kind) {
     case ParameterKind::fetch_bounds: return "a strategy";
     case ParameterKind::policy: return "a policy";
     case ParameterKind::truth: return "a truth value";
+    case ParameterKind::load_hint: return "a hint for loads";
+    case ParameterKind::store_hint: return "a hint for stores";
     case ParameterKind::word: return "a name";
     case ParameterKind::key_value: return "key=value";
   }
@@ -152,6 +155,8 @@ const std::vector<std::string>* words_of(ParameterKind kind) {
   static const std::vector<std::string> kFetchBounds = {"Clamp", "GuardWithIf", "NonFaulting"};
   static const std::vector<std::string> kPolicies = {"Auto", "Never", "Always"};
   static const std::vector<std::string> kTruths = {"true", "false"};
+  static const std::vector<std::string> kLoadHints = {"plain", "no_l1", "evict_first"};
+  static const std::vector<std::string> kStoreHints = {"plain", "streaming", "evict_first"};
   switch (kind) {
     case ParameterKind::tail: return &tail_strategies();
     case ParameterKind::memory: return &memory_types();
@@ -159,6 +164,8 @@ const std::vector<std::string>* words_of(ParameterKind kind) {
     case ParameterKind::fetch_bounds: return &kFetchBounds;
     case ParameterKind::policy: return &kPolicies;
     case ParameterKind::truth: return &kTruths;
+    case ParameterKind::load_hint: return &kLoadHints;
+    case ParameterKind::store_hint: return &kStoreHints;
     default: return nullptr;
   }
 }

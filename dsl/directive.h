@@ -25,6 +25,8 @@ enum class ParameterKind : std::uint8_t {
   fetch_bounds,   // what a prefetch does beyond the buffer's end,
   policy,         // whether a loop is partitioned,
   truth,          // true or false
+  load_hint,      // of the CUDA back end: what a kernel's loads tell the caches,
+  store_hint,     // and its stores
   word,
   key_value,      // `parallelism=2`
 };
@@ -61,6 +63,8 @@ struct DirectiveSpec {
   std::vector<Signature> signatures;
   bool is_opaque = false;        // stands alone in a schedule and has no stage
   bool is_pure_only = false;     // belongs to the stage, not to one of its definitions: no .update(n) before it
+  bool is_for_gpu = false;       // only the CUDA back end runs it
+  bool is_for_launch = false;    // says how a kernel is launched: two schedules that differ in nothing else are built once
   NumericsEffect numerics = NumericsEffect::none;  // when it touches a reduction loop; on pure loops always none
   // Checks the directive against the loops as they are and rewrites them. Returns why not and what would do, or an empty text.
   std::string (*rewrite)(Subject&) = nullptr;

@@ -8,6 +8,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -268,6 +269,22 @@ class Parser {
   std::size_t at_ = 0;
 };
 
+// `bound`: what the variables around this expression stand for.
+ExpressionPtr written_out(const ExpressionPtr& e, const std::map<std::string, ExpressionPtr>& bound) {
+  if (e->op == Op::variable) {
+    const auto found = bound.find(e->name);
+    return found == bound.end() ? e : found->second;
+  }
+  if (e->op == Op::let) {
+    std::map<std::string, ExpressionPtr> inside = bound;
+    inside[e->name] = written_out(e->args[0], bound);
+    return written_out(e->args[1], inside);
+  }
+  Expression result = *e;
+  for (ExpressionPtr& arg : result.args) arg = written_out(arg, bound);
+  return result.args == e->args ? e : std::make_shared<const Expression>(std::move(result));
+}
+
 }  // namespace
 
 bool equal(const Expression& a, const Expression& b) {
@@ -285,6 +302,8 @@ std::string print(const Expression& expression) {
   print_to(out, expression);
   return out;
 }
+
+ExpressionPtr without_lets(const ExpressionPtr& expression) { return written_out(expression, {}); }
 
 ExpressionPtr parse_expression(std::string_view text) { return Parser(text).whole(); }
 

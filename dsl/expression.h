@@ -51,6 +51,9 @@ bool equal(const Expression& a, const Expression& b);
 std::string print(const Expression& expression);
 ExpressionPtr parse_expression(std::string_view text);  // throws DataError with the position: this form comes from the store, not from users
 
+// The same value without lets: in place of each variable stands what it was bound to, one node in all places. Variables that nothing here binds stay.
+ExpressionPtr without_lets(const ExpressionPtr& expression);
+
 // Calls `visit` on every node, parents first.
 template <typename Visit>
 void for_each_node(const Expression& root, const Visit& visit) {

@@ -160,6 +160,7 @@ std::int64_t peak_live_bytes(const FootprintTree& tree) {
 }
 
 std::vector<std::pair<std::string, Memory>> caches_of(const Device& device) {
+  require_cpu(device, "the model of caches");
   std::vector<std::pair<std::string, Memory>> caches = {{"l1", {device.l1_bytes, Memory::Owner::core, 1}},
                                                         {"l2", {device.l2_bytes, Memory::Owner::core, 1}},
                                                         {"l3", {device.l3_bytes, Memory::Owner::chip, device.cores}}};

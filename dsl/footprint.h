@@ -103,7 +103,7 @@ std::optional<BufferBytes> traffic(const FootprintTree& tree, const Memory& memo
 
 std::int64_t total(const BufferBytes& bytes);
 
-// The caches of a CPU that are known, by name ("l1", "l2", "l3"), nearest first: l1 and l2 belong to a core, l3 to the chip.
+// The caches of a CPU that are known, by name ("l1", "l2", "l3"), nearest first: l1 and l2 belong to a core, l3 to the chip. Throws UsageError for a GPU.
 std::vector<std::pair<std::string, Memory>> caches_of(const Device& device);
 
 }  // namespace kiln

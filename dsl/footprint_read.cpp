@@ -112,7 +112,7 @@ class Reader {
   FootprintNode loop_node(const PlacedLoop& loop, const Regions& here) {
     FootprintNode node;
     node.name = name_of(loop);
-    if (variable_of(loop).kind == LoopKind::parallel) node.kind = FootprintNode::Kind::parallel_loop;
+    if (const LoopKind kind = variable_of(loop).kind; kind == LoopKind::parallel || kind == LoopKind::gpu_block) node.kind = FootprintNode::Kind::parallel_loop;
     std::vector<Run> runs;
     const std::int64_t trips = here.loops(loop.stage, loop.definition).trips(loop.variable);
     if (trips > 0) add_runs(loop, here, {0, trips - 1}, runs);

@@ -86,6 +86,8 @@ std::string_view print(LoopKind kind) {
     case LoopKind::parallel: return "parallel";
     case LoopKind::vectorized: return "vectorized";
     case LoopKind::unrolled: return "unrolled";
+    case LoopKind::gpu_block: return "spread over blocks";
+    case LoopKind::gpu_thread: return "spread over threads";
   }
   return "";
 }

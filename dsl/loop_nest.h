@@ -29,7 +29,7 @@ inline constexpr std::int64_t kMostCopies = 1024;
 // Lanes × copies: the elements that one run of the body computes. What passes the two limits above, but not this one, compiles for minutes.
 inline constexpr std::int64_t kMostElements = 4096;
 
-enum class LoopKind : std::uint8_t { serial, parallel, vectorized, unrolled };
+enum class LoopKind : std::uint8_t { serial, parallel, vectorized, unrolled, gpu_block, gpu_thread };
 std::string_view print(LoopKind kind);
 
 enum class Tail : std::uint8_t {
@@ -107,6 +107,18 @@ struct Fold {
   std::size_t directive = kNoDirective;
 };
 
+// What the directives of the CUDA back end say of the kernel that computes a stage at root. 0 and empty: nothing was said.
+struct KernelShape {
+  std::int64_t rows_per_block = 0, threads_per_row = 0;
+  std::int64_t dot_columns = 0, dot_warps = 0, dot_teams = 0;  // dots
+  std::int64_t strip_lanes = 0, strip_groups = 0;              // strips
+  std::int64_t vector = 0, accesses = 0, blocks_per_sm = 0, cluster = 0;
+  std::string fixed;                     // the loop whose extent is a constant of the text
+  std::string loads, stores;             // hints to the caches
+  bool is_dependent = false;             // launched while the kernel before it still runs
+  std::size_t said_by = kNoDirective;    // the first directive that says any of it
+};
+
 struct StageLoops {
   std::string name;                      // as a directive refers to it: `c`, `B.in()`, `f.in(g)`
   const StageFacts* facts = nullptr;     // a wrapper's are those of what it wraps, but for its definition
@@ -117,6 +129,7 @@ struct StageLoops {
   std::vector<Fold> folds;               // by dimension
   std::vector<std::optional<std::int64_t>> bounds;  // by dimension: the extent that `bound` fixed
   std::vector<bool> is_aligned;                     // by dimension: align_bounds moves where it starts and ends
+  KernelShape kernel;
 
   // Stored further out than computed: each iteration computes only what earlier ones did not, so its extents are not fixed.
   bool slides() const { return store.directive != kNoDirective && (store.kind != compute.kind || store.stage != compute.stage || store.loop != compute.loop); }
@@ -212,6 +225,10 @@ std::string fuse_loops(Subject& subject, const std::string& inner, const std::st
 std::string reorder_loops(Subject& subject, const std::vector<std::string>& innermost_first);
 std::string rename_loop(Subject& subject, const std::string& loop, const std::string& name);
 std::string mark_loop(Subject& subject, const std::string& loop, LoopKind kind);
+// gpu_blocks, gpu_threads: marks every loop that the directive names.
+std::string mark_for_gpu(Subject& subject, LoopKind kind);
+// Of a directive that a stage takes once.
+std::string said_twice(const Subject& subject);
 // rfactor: the update keeps the reduction loops that are named; a new stage has the partial sums over the others.
 std::string factor_reduction(Subject& subject);
 // vectorize, unroll and parallel with a factor: split, then mark the inner loop (the outer one for parallel).

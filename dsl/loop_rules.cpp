@@ -397,6 +397,28 @@ std::string mark_loop(Subject& subject, const std::string& name, LoopKind kind) 
   return id < 0 ? no_such_loop(subject, name) : mark(subject, id, name, kind);
 }
 
+std::string mark_for_gpu(Subject& subject, LoopKind kind) {
+  for (const LoopVariable& other : subject.definition.variables)
+    if (other.kind == kind)
+      return fmt::format("loop '{}' of {} is {} already; name all such loops in one {}(…)", other.name, subject.definition_name(), print(kind),
+                         subject.directive.name);
+  for (std::size_t i = 0; i < subject.count(); ++i) {
+    const int id = subject.definition.find(subject.word(i));
+    if (id < 0) return no_such_loop(subject, subject.word(i));
+    LoopVariable& loop = variable(subject.definition, id);
+    if (loop.is_reduction)
+      return fmt::format("'{}' is a reduction loop; the sums of a kernel are split over the threads of a row by rows(per_block, threads)", loop.name);
+    if (loop.kind != LoopKind::serial) return fmt::format("loop '{}' is {} already; a loop runs in one way", loop.name, print(loop.kind));
+    loop.kind = kind;
+    loop.marked_by = subject.index;
+  }
+  return {};
+}
+
+std::string said_twice(const Subject& subject) {
+  return fmt::format("{} is said of {} already; say it once", subject.directive.name, subject.stage.name);
+}
+
 std::string split_and_mark(Subject& subject, const std::string& loop, std::int64_t factor, Tail tail, LoopKind kind) {
   if (std::string why = split_loop(subject, loop, loop, "", factor, tail); !why.empty()) return why;
   const LoopRewrite& split = subject.definition.rewrites.back();

@@ -77,13 +77,25 @@ class Placer {
             continue;
           }
           for (LoopPath path : sites_[c]) {
-            if (!definition.facts->uses[u].before_loops)
-              for (auto loop = definition.order.rbegin(); loop != definition.order.rend(); ++loop)
-                path.push_back({static_cast<int>(c), static_cast<int>(d), *loop});
+            if (!definition.facts->uses[u].before_loops) append_loops(path, static_cast<int>(c), static_cast<int>(d));
             add_once(found, std::move(path));
           }
         }
       }
+    }
+  }
+
+  // A definition's own loops, outermost first. In a kernel of a GPU those that it shares are the loops of whom it goes along with: one value a row, read by
+  // both, is computed there.
+  void append_loops(LoopPath& path, int stage, int definition) const {
+    const Definition& own = stage_at(nest_, stage).definitions[static_cast<std::size_t>(definition)];
+    const bool shares = own.companion.stage >= 0 && stage_at(nest_, own.companion.stage).kernel.said_by != kNoDirective;
+    bool is_shared = shares;
+    for (auto loop = own.order.rbegin(); loop != own.order.rend(); ++loop) {
+      const std::string& name = own.loop(*loop).name;
+      const int with = is_shared ? stage_at(nest_, own.companion.stage).definitions.front().find(name) : -1;
+      path.push_back(with >= 0 ? EnclosingLoop{own.companion.stage, 0, with} : EnclosingLoop{stage, definition, *loop});
+      if (name == own.companion.loop) is_shared = false;
     }
   }
 

@@ -281,7 +281,8 @@ Problem resolve(const ProblemText& text, const Algorithm& algorithm) {
   problem.symbol_order = algorithm.symbol_order;
   problem.params = changed_params(algorithm);
   problem.type_param = algorithm.type_param;
-  if (!algorithm.type_param.empty()) problem.type = short_type_name(algorithm.params.at(algorithm.type_param));
+  const bool is_left_out = algorithm.leaves_out_default_type && !problem.params.contains(algorithm.type_param);
+  if (!algorithm.type_param.empty() && !is_left_out) problem.type = short_type_name(algorithm.params.at(algorithm.type_param));
   require_same_params(text, algorithm, problem);
   for (const ProblemText::Item& item : text.items) {
     if (item.name.empty() || algorithm.default_params.contains(item.name)) continue;

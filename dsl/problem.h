@@ -34,7 +34,7 @@ struct Problem {
   std::string operator_name;
   std::map<std::string, std::int64_t> extents;       // by symbol; complete: every symbol of the algorithm has one
   std::map<std::string, std::string> params;         // non-default GeneratorParams only, the type's included
-  std::string type;                                  // the bare type as printed ("f32"), empty when the operator has no type parameter
+  std::string type;                                  // the bare type as printed ("f32"); empty: no type parameter, or its default left out
   std::string type_param;                            // the GeneratorParam it stands for
   std::map<std::string, std::string> orders;         // argument -> innermost first, as in B.order=nk; the declared order is left out
   std::vector<std::string> symbol_order;             // printing order, from the algorithm

@@ -75,6 +75,11 @@ Registration& Registration::type_param(std::string name) {
   return *this;
 }
 
+Registration& Registration::optional_type_param(std::string name) {
+  leaves_out_default_type_ = true;
+  return type_param(std::move(name));
+}
+
 Registration& Registration::contract(Contract contract) {
   contract_ = contract;
   return *this;
@@ -109,6 +114,7 @@ void apply_registration(Algorithm& algorithm) {
     const Registration& r = found->second;
     for (const auto& [symbol, axes] : r.symbols_) add_symbol(algorithm, symbol, existing_axes(algorithm, symbol, axes));
     algorithm.type_param = r.type_param_;
+    algorithm.leaves_out_default_type = r.leaves_out_default_type_;
     algorithm.contract = r.contract_;
     algorithm.outlier_fraction = r.outlier_fraction_;
     for (Argument& argument : algorithm.arguments) {

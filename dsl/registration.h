@@ -21,7 +21,7 @@
 namespace kiln {
 
 // Raised when this header or a type it uses changes; compared when a plugin is loaded. A plugin without this header has no such number.
-inline constexpr int kPluginAbi = 2;
+inline constexpr int kPluginAbi = 3;
 
 namespace schedules {
 class Space;
@@ -39,6 +39,9 @@ class Registration {
 
   // The GeneratorParam that a bare type in a problem sets, as f32 in `matmul(m=1, n=1, k=1, f32)`.
   Registration& type_param(std::string name);
+
+  // The same of an operator whose problems print their type only when it is not the default: `swiglu(m=1, n=1)` and `swiglu(m=1, n=1, bf16)`.
+  Registration& optional_type_param(std::string name);
 
   Registration& contract(Contract contract);
 
@@ -60,6 +63,7 @@ class Registration {
   friend const SpaceFunction* registered_space(const std::string& generator);
   std::vector<std::pair<std::string, std::string>> symbols_;
   std::string type_param_;
+  bool leaves_out_default_type_ = false;
   Contract contract_ = Contract::bounded;
   std::map<std::string, std::pair<double, double>> ranges_;
   std::map<std::string, std::vector<double>> values_;

@@ -12,8 +12,8 @@ namespace kiln::generators {
 
 // An object or a cubin with what is needed to call it.
 struct Artifact {
-  std::string bytes;   // the ELF object, without a runtime
-  std::string symbol;  // the function that takes void** (Halide's argv form)
+  std::string bytes;   // the ELF object, without a runtime; of a GPU an image: the cubin and how its kernels are launched (cuda/image.h)
+  std::string symbol;  // the function that takes void** (Halide's argv form); of a GPU the first kernel
   std::string target;  // as compiled, with features: the guard of a package variant comes from it
   int alignment_bytes = 0;  // every buffer's pointer must be a multiple of this; 0: of its own element size (all that host builds ask)
 };

@@ -15,6 +15,22 @@ struct LoopBytes {
   bool operator==(const LoopBytes&) const = default;
 };
 
+// One kernel of a GPU's program: predicted from its plan, or as the compiler reports it. Blocks per SM and what follows are of the device.
+struct KernelResources {
+  std::string name;
+  std::int64_t threads = 0;                 // of a block
+  std::int64_t blocks = 0;                  // of the grid
+  std::int64_t registers = 0;               // of a thread
+  std::int64_t spill_bytes = 0;             // stores; predicted: 0 or more than 8, no more than that is known
+  std::int64_t shared_bytes = 0;            // of a block, static and dynamic
+  std::int64_t blocks_per_sm = 0;           // that run at once
+  double occupancy = 0;                     // their warps over those that an SM can hold
+  std::int64_t waves = 0;                   // turns in which all blocks run
+  std::int64_t bytes_in_flight = 0;         // of an SM: loads under way before the first is used
+  std::int64_t code_bytes = 0;              // actual only
+  bool operator==(const KernelResources&) const = default;
+};
+
 // Formulas in dsl/footprint.h. What could not be evaluated for the problem's extents is absent, never guessed.
 struct Predicted {
   std::optional<double> flops;                             // of one call as scheduled, recomputation included
@@ -24,6 +40,7 @@ struct Predicted {
   int allocations = 0;                                     // heap allocations in the program text
   std::vector<LoopBytes> working_sets;                     // cache lines touched by one iteration of each loop; text order, outermost first
   std::map<std::string, std::int64_t> traffic_bytes;       // level ("l1", "l2", "l3") -> bytes that cross into it from below
+  std::vector<KernelResources> kernels;                    // on a GPU, in the order of their launches
   bool operator==(const Predicted&) const = default;
 };
 
@@ -33,6 +50,7 @@ struct Actual {
   std::int64_t loop_stack_stores = 0;
   std::int64_t code_bytes = 0;            // text sections
   std::int64_t stack_frame_bytes = 0;     // the largest frame
+  std::vector<KernelResources> kernels;   // on a GPU, in the order of their launches
   bool operator==(const Actual&) const = default;
 };
 

@@ -11,14 +11,21 @@ namespace kiln::schedules {
 
 struct NamedDevice {
   std::string name;
-  std::string source;  // where the numbers are from
+  std::string source;                 // where the numbers are from
   Device device;
+  std::vector<std::string> aliases;   // a GPU's architecture stands for the one of its devices that has least
 };
 
 // Sorted by name.
 const std::vector<NamedDevice>& named_devices();
 
+// By name or alias; null when there is none.
+const NamedDevice* find_device(const std::string& name);
+
 // Throws UsageError listing the names there are.
 const Device& device_named(const std::string& name);
+
+// A GPU as its driver describes it, with the data sheet's numbers of the named device of the same model, when there is one. Identity and limits stay.
+Device with_data_sheet(Device device);
 
 }  // namespace kiln::schedules

@@ -298,7 +298,9 @@ class Steps {
 }  // namespace
 
 Editor::Editor(const Algorithm& algorithm, const Problem& problem, const Device& device)
-    : facts_(std::make_shared<const AlgorithmFacts>(facts_of(algorithm, &problem))), device_(device) {}
+    : facts_(std::make_shared<const AlgorithmFacts>(facts_of(algorithm, &problem))), device_(device) {
+  require_cpu(device, "the search by edits");
+}
 
 std::vector<Edit> Editor::edits(const Schedule& schedule) const {
   return schedule.is_opaque() ? std::vector<Edit>{} : Steps(*facts_, device_, schedule).all();

@@ -36,7 +36,7 @@ struct Edit {
 
 class Editor {
  public:
-  // `algorithm` must outlive it.
+  // `algorithm` must outlive it. Throws UsageError when the device is no CPU.
   Editor(const Algorithm& algorithm, const Problem& problem, const Device& device);
 
   // Every schedule one step from a legal one that is not opaque, in a fixed order. Whether a step is legal, the caller asks: most are, and only those

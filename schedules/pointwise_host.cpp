@@ -79,7 +79,8 @@ Space pointwise_host(const Algorithm& algorithm, const Problem& problem, const D
   const Shape shape{output.name, output.loops, extents[0], flat ? 1 : extents.back()};
   Space space("pointwise_host");
   Knobs k;
-  k.lanes = space.knob("lanes", vector_widths(lanes_of(device, output.types[0]), shape.columns));
+  const std::int64_t lanes = lanes_of(device, widest_type(algorithm));
+  k.lanes = space.knob("lanes", vector_widths(lanes, shape.columns));
   k.unroll = space.knob("unroll", at_most({1, 2, 3, 4, 6, 8}, shape.columns));
   k.tail = space.words("tail", {"ShiftInwards", "GuardWithIf"});
   k.blocks = space.knob("blocks", at_most({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64}, shape.columns));
@@ -91,7 +92,6 @@ Space pointwise_host(const Algorithm& algorithm, const Problem& problem, const D
   }, k.lanes, k.unroll, k.tail, k.blocks);
   space.require("blocks must differ in their width", [=](std::int64_t b) { return ceil_div(columns, ceil_div(columns, b)) == b; }, k.blocks);
   space.schedule_as([=](const Point& p) { return schedule_of(shape, output, k, p); });
-  const std::int64_t lanes = lanes_of(device, output.types[0]);
   // A few tasks for each core: enough to even out, few enough that handing them out costs nothing.
   for (const std::int64_t tasks : {1, 4}) {
     const std::int64_t blocks = shape.rows >= device.cores * tasks ? 1 : device.cores * tasks;

@@ -166,7 +166,7 @@ Space rows_host(const Algorithm& algorithm, const Problem& problem, const Device
   Space space("rows_host");
   Rows rows;
   rows.output = algorithm.stage(algorithm.outputs[0]);
-  const std::int64_t lanes = lanes_of(device, rows.output.types[0]);
+  const std::int64_t lanes = lanes_of(device, widest_type(algorithm));
   rows.lanes = space.knob("lanes", vector_widths(lanes, extents[0]));
   rows.unroll = space.knob("unroll", at_most({1, 2, 3, 4, 6, 8}, extents[0]));
   rows.tail = space.words("tail", {"ShiftInwards", "GuardWithIf"});

@@ -35,16 +35,6 @@ struct Sketch {
   bool is_output(std::size_t s) const { return algorithm.is_output(stage(s).name); }
 };
 
-DType widest_type(const Algorithm& algorithm) {
-  DType widest = algorithm.stages.empty() ? kFloat32 : algorithm.stages[0].types[0];
-  for (const Stage& stage : algorithm.stages) {
-    for (const DType type : stage.types) {
-      if (type.bits > widest.bits) widest = type;
-    }
-  }
-  return widest;
-}
-
 std::int64_t most_unrolled(const Sketch& sketch) {
   for (const std::size_t s : sketch.fusion->placed()) {
     for (const Reader& reader : sketch.fusion->readers(s)) {
@@ -282,6 +272,7 @@ bool is_countable(const Space& space) {
 }  // namespace
 
 Space sketch(const Algorithm& algorithm, const Problem& problem, const Device& device, const std::string& name) {
+  require_cpu(device, "the space `" + name + "`");
   std::size_t most_places = algorithm.stages.size();
   Space space = draw(algorithm, problem, device, name, most_places);
   while (most_places > 0 && !is_countable(space)) {

@@ -14,7 +14,7 @@ namespace kiln::schedules {
 
 inline constexpr const char* kSketch = "sketch";
 
-// Satisfiable, with at least one seed. The problem's extents decide which values the knobs have.
+// Satisfiable, with at least one seed. The problem's extents decide which values the knobs have. Throws UsageError when the device is no CPU.
 Space sketch(const Algorithm& algorithm, const Problem& problem, const Device& device, const std::string& name = kSketch);
 
 }  // namespace kiln::schedules

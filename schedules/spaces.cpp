@@ -2,18 +2,33 @@
 
 #include <algorithm>
 
+#include "schedules/lines_cuda.h"
 #include "schedules/matmul_host.h"
 #include "schedules/placement.h"
 #include "schedules/pointwise_host.h"
+#include "schedules/rows_cuda.h"
 #include "schedules/rows_host.h"
 #include "schedules/sketch.h"
 #include "schedules/stage_graph.h"
 #include "schedules/structure.h"
+#include "schedules/sums_cuda.h"
+#include "schedules/turned_cuda.h"
 
 namespace kiln::schedules {
+namespace {
+
+std::optional<Space> cuda_space_for(const Algorithm& algorithm, const Problem& problem, const Device& device) {
+  if (is_turned_operator(algorithm)) return turned_cuda(algorithm, problem, device);
+  if (is_sum_operator(algorithm)) return sums_cuda(algorithm, problem, device);
+  if (is_line_operator(algorithm)) return lines_cuda(algorithm, problem, device);
+  if (is_row_kernel(algorithm)) return rows_cuda(algorithm, problem, device);
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::optional<Space> space_for(const Algorithm& algorithm, const Problem& problem, const Device& device) {
-  if (device.kind != "cpu") return std::nullopt;
+  if (device.gpu) return cuda_space_for(algorithm, problem, device);
   if (const auto product = find_contraction(with_stored_outputs(algorithm), problem)) return matmul_host(*product, reference(algorithm, product->b), device);
   if (is_pointwise(algorithm)) return pointwise_host(algorithm, problem, device);
   if (is_row_operator(algorithm)) return rows_host(algorithm, problem, device);
@@ -22,14 +37,19 @@ std::optional<Space> space_for(const Algorithm& algorithm, const Problem& proble
 
 std::vector<ShippedSpace> shipped_spaces() {
   return {
+      {"lines_cuda", "on a GPU: one output computed element by element from arguments of its own dimensions"},
       {"matmul_host", "one product(n, m) += a(k, m) * b(n, k), or the same in pairs of k, and point by point from there to one output"},
       {"pointwise_host", "one output computed element by element"},
+      {"rows_cuda", "on a GPU: the same as pointwise_host and rows_host, of two dimensions"},
       {"rows_host", "reductions over whole rows, read by one output of the same rows"},
-      {"sketch", "everything else"},
+      {"sketch", "everything else on a CPU"},
+      {"sums_cuda", "on a GPU: one sum of products for each element, of a few rows, read point by point by one output"},
+      {"turned_cuda", "on a GPU: one output that reads a matrix by columns"},
   };
 }
 
 Schedule any_extent_schedule(const Algorithm& algorithm, const Device& device) {
+  require_cpu(device, "the schedule for any extent");
   // Read in several places, a stage would be written out in each, and what it reads in each of those; at root it is right for every reader.
   constexpr std::int64_t kMostReads = 2;
   Schedule schedule;

@@ -12,7 +12,8 @@
 
 namespace kiln::schedules {
 
-// A satisfiable space with at least one seed, or nothing when the device is no CPU. Calls no Halide: the supervisor may use it.
+// A space with at least one seed; on a GPU nothing for an algorithm that no kernel computes, and without points (Space::unsatisfiable says why) where none computes this
+// problem of it. Calls no Halide: the supervisor may use it.
 std::optional<Space> space_for(const Algorithm& algorithm, const Problem& problem, const Device& device);
 
 struct ShippedSpace {
@@ -22,7 +23,7 @@ struct ShippedSpace {
 std::vector<ShippedSpace> shipped_spaces();
 
 // A schedule that is right for every extent, 1 included: all splits guarded. What a package's generic variant falls back to when no tuned
-// schedule is free of demands on the extents.
+// schedule is free of demands on the extents. Throws UsageError when the device is no CPU.
 Schedule any_extent_schedule(const Algorithm& algorithm, const Device& device);
 
 }  // namespace kiln::schedules

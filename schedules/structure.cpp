@@ -92,11 +92,6 @@ bool reads_pointwise(const Stage& stage, const std::string& name) {
 
 }  // namespace
 
-bool is_wrapper(const Algorithm& algorithm, const Stage& stage) {
-  return std::any_of(algorithm.arguments.begin(), algorithm.arguments.end(),
-                     [&](const Argument& argument) { return !argument.is_output && stage.name == argument.name + ".in"; });
-}
-
 std::string reference(const Algorithm& algorithm, const std::string& stage) {
   const Stage* found = algorithm.find_stage(stage);
   return found && is_wrapper(algorithm, *found) ? stage + "()" : stage;
@@ -202,6 +197,16 @@ std::optional<std::int64_t> evaluate(const Expression& expression, const Algorit
     case Op::max: return std::max(args[0], args[1]);
     default: return std::nullopt;
   }
+}
+
+DType widest_type(const Algorithm& algorithm) {
+  DType widest = algorithm.stages.empty() ? kFloat32 : algorithm.stages[0].types[0];
+  for (const Stage& stage : algorithm.stages) {
+    for (const DType type : stage.types) {
+      if (type.bits > widest.bits) widest = type;
+    }
+  }
+  return widest;
 }
 
 std::int64_t lanes_of(const Device& device, DType type) { return std::max<std::int64_t>(1, device.vector_bytes / type.bytes()); }

@@ -12,9 +12,6 @@
 
 namespace kiln::schedules {
 
-// Whether the stage is the wrapper of an input argument, "B.in".
-bool is_wrapper(const Algorithm& algorithm, const Stage& stage);
-
 // How a schedule refers to a stage: `B.in()` for the wrapper of an input, else the stage's name.
 std::string reference(const Algorithm& algorithm, const std::string& stage);
 
@@ -37,6 +34,9 @@ std::vector<std::int64_t> output_extents(const Algorithm& algorithm, const Probl
 
 // The value of an expression over constants and the extents of arguments; nothing when it depends on more.
 std::optional<std::int64_t> evaluate(const Expression& expression, const Algorithm& algorithm, const Problem& problem);
+
+// The widest type of any stage: what vectors of a loop over several stages are measured by, as bf16 read, f32 computed, bytes written.
+DType widest_type(const Algorithm& algorithm);
 
 // Elements of this type in the device's widest register, at least 1.
 std::int64_t lanes_of(const Device& device, DType type);

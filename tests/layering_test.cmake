@@ -5,14 +5,23 @@ set(rows
   "schedules:dsl"
   "db:dsl"
   "generators/runtime:"
+  "generators/cuda/compile:dsl,generators/core"
+  "generators/cuda/driver:dsl"
+  "generators/cuda/emit:dsl,generators/cuda/plan,generators/cuda/program"
+  "generators/cuda/emulated:dsl,generators/cuda,generators/cuda/emit,generators/cuda/emulator,generators/cuda/plan,generators/cuda/program"
   "generators/cuda/emulator:"
+  "generators/cuda/launch:dsl,generators/cuda,generators/cuda/driver"
+  "generators/cuda/plan:dsl,generators/cuda/program"
+  "generators/cuda/program:dsl"
+  "generators/cuda/resources:dsl,generators/core"
+  "generators/cuda:dsl,generators/core,generators/cuda/compile,generators/cuda/emit,generators/cuda/plan,generators/cuda/program,generators/cuda/resources"
   "generators/operators:dsl"
   "generators/halide_plugin:dsl,db"
   "generators/host:dsl,generators/core"
   "generators/package:dsl,db,generators/core,generators/runtime"
   "generators/core:dsl"
-  "autotune/cli:dsl,schedules,db,autotune,generators/core,generators/host,generators/operators,generators/package,generators/runtime"
-  "autotune:dsl,schedules,db,generators/core,generators/host,generators/operators,generators/runtime"
+  "autotune/cli:dsl,schedules,db,autotune,generators/core,generators/cuda/compile,generators/host,generators/operators,generators/package,generators/runtime"
+  "autotune:dsl,schedules,db,generators/core,generators/cuda,generators/cuda/compile,generators/cuda/driver,generators/cuda/emulated,generators/cuda/launch,generators/host,generators/operators,generators/runtime"
 )
 # Files that may speak of Halide's internals: a version of Halide is met here and nowhere else.
 set(internals "^(dsl/(algorithm|read_algorithm|read_schedule|rebuild|apply|stage_facts)[^/]*|generators/host/lowered[^/]*|generators/operators/operators.cpp)$")
@@ -20,7 +29,7 @@ set(internals "^(dsl/(algorithm|read_algorithm|read_schedule|rebuild|apply|stage
 function(folder_of path result)
   if(path MATCHES "^generators/[^/]+$")
     set(${result} "generators/core" PARENT_SCOPE)  # files directly in generators/
-  elseif(path MATCHES "^(generators/cuda/emulator|generators/[a-z_]+|autotune/cli)/")
+  elseif(path MATCHES "^(generators/cuda/[a-z_]+|generators/[a-z_]+|autotune/cli)/")
     set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
   elseif(path MATCHES "^([a-z]+)/")
     set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)

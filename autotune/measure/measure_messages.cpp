@@ -162,6 +162,7 @@ Json to_json(const RaceResult& result) {
           {"q1_ns", number(result.q1_ns)},
           {"median_ns", number(result.median_ns)},
           {"min_ns", number(result.min_ns)},
+          {"value_ns", number(result.value_ns)},
           {"to_baseline", to_json(result.to_baseline)},
           {"to_incumbent", to_json(result.to_incumbent)},
           {"timed_once", result.timed_once},
@@ -178,6 +179,7 @@ RaceResult race_result_from_json(const Json& json) {
   result.q1_ns = number_from(json.at("q1_ns"));
   result.median_ns = number_from(json.at("median_ns"));
   result.min_ns = number_from(json.at("min_ns"));
+  result.value_ns = number_from(json.at("value_ns"));
   result.to_baseline = ratio_from_json(json.at("to_baseline"));
   result.to_incumbent = ratio_from_json(json.at("to_incumbent"));
   json.at("timed_once").get_to(result.timed_once);
@@ -186,11 +188,11 @@ RaceResult race_result_from_json(const Json& json) {
 }
 
 Json to_json(const FloorOutcome& outcome) {
-  return {{"floor", number(outcome.floor)}, {"contended", outcome.contended}, {"q1_ns", number(outcome.q1_ns)}, {"rejection", to_json(outcome.rejection)}};
+  return {{"floor", number(outcome.floor)}, {"contended", outcome.contended}, {"value_ns", number(outcome.value_ns)}, {"rejection", to_json(outcome.rejection)}};
 }
 
 FloorOutcome floor_outcome_from_json(const Json& json) {
-  return {number_from(json.at("floor")), json.at("contended").get<bool>(), number_from(json.at("q1_ns")), rejection_from_json(json.at("rejection"))};
+  return {number_from(json.at("floor")), json.at("contended").get<bool>(), number_from(json.at("value_ns")), rejection_from_json(json.at("rejection"))};
 }
 
 }  // namespace kiln::autotune

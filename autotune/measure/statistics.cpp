@@ -34,13 +34,13 @@ std::vector<double> resampled_medians(std::span<const double> values, std::uint6
   return medians;
 }
 
-// The q1 of every round: without the switched samples where at least half of the round is clean.
-std::map<int, double> round_quartiles(std::span<const Sample> samples) {
+// A quantile of every round: without the switched samples where at least half of the round is clean.
+std::map<int, double> round_quantiles(std::span<const Sample> samples, double share) {
   std::map<int, std::vector<Sample>> rounds;
   for (const Sample& sample : samples) rounds[sample.round].push_back(sample);
-  std::map<int, double> quartiles;
-  for (const auto& [round, members] : rounds) quartiles[round] = lower_quartile(clean_ns(members, static_cast<int>(members.size() + 1) / 2));
-  return quartiles;
+  std::map<int, double> quantiles;
+  for (const auto& [round, members] : rounds) quantiles[round] = quantile(clean_ns(members, static_cast<int>(members.size() + 1) / 2), share);
+  return quantiles;
 }
 
 }  // namespace
@@ -50,8 +50,8 @@ double quantile(std::span<const double> values, double share) {
   return quantile_in_place(copy, share);
 }
 
-double lower_quartile(std::span<const double> values) { return quantile(values, 0.25); }
-double median(std::span<const double> values) { return quantile(values, 0.5); }
+double lower_quartile(std::span<const double> values) { return quantile(values, kLowerQuartile); }
+double median(std::span<const double> values) { return quantile(values, kMedian); }
 
 std::vector<double> clean_ns(std::span<const Sample> samples, int min_clean) {
   const auto clean = std::count_if(samples.begin(), samples.end(), [](const Sample& sample) { return !sample.switched; });
@@ -62,8 +62,8 @@ std::vector<double> clean_ns(std::span<const Sample> samples, int min_clean) {
   return ns;
 }
 
-std::vector<double> round_ratios(std::span<const Sample> candidate, std::span<const Sample> base) {
-  const std::map<int, double> ours = round_quartiles(candidate), theirs = round_quartiles(base);
+std::vector<double> round_ratios(std::span<const Sample> candidate, std::span<const Sample> base, double share) {
+  const std::map<int, double> ours = round_quantiles(candidate, share), theirs = round_quantiles(base, share);
   std::vector<double> ratios;
   for (const auto& [round, ns] : ours)
     if (const auto found = theirs.find(round); found != theirs.end()) ratios.push_back(ns / found->second);
@@ -83,12 +83,12 @@ Ratio bootstrap_median(std::span<const double> ratios, std::uint64_t seed) {
   return ratio;
 }
 
-Ratio ratio_to(std::span<const Sample> candidate, std::span<const Sample> base, std::uint64_t seed) {
-  return bootstrap_median(round_ratios(candidate, base), seed);
+Ratio ratio_to(std::span<const Sample> candidate, std::span<const Sample> base, std::uint64_t seed, double share) {
+  return bootstrap_median(round_ratios(candidate, base, share), seed);
 }
 
-double noise_floor(std::span<const Sample> a, std::span<const Sample> b, std::uint64_t seed) {
-  const std::vector<double> ratios = round_ratios(a, b);
+double noise_floor(std::span<const Sample> a, std::span<const Sample> b, std::uint64_t seed, double share) {
+  const std::vector<double> ratios = round_ratios(a, b, share);
   if (ratios.empty()) return kNan;
   std::vector<double> errors = resampled_medians(ratios, seed);
   for (double& error : errors) error = std::abs(error - 1);

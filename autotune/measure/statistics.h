@@ -17,6 +17,7 @@ struct Sample {
 
 // Linear between the order statistics, as numpy's default; `share` in [0, 1]. NaN for no values.
 double quantile(std::span<const double> values, double share);
+inline constexpr double kLowerQuartile = 0.25, kMedian = 0.5;  // shares
 double lower_quartile(std::span<const double> values);
 double median(std::span<const double> values);
 
@@ -32,16 +33,16 @@ struct Ratio {
   bool operator==(const Ratio&) const = default;
 };
 
-// q1 of `candidate` over q1 of `base` in every round that has both. In a round the switched samples are left out if half of it remains.
-std::vector<double> round_ratios(std::span<const Sample> candidate, std::span<const Sample> base);
+// The quantile `share` of `candidate` over that of `base` in every round that has both. In a round the switched samples are left out if half of it remains.
+std::vector<double> round_ratios(std::span<const Sample> candidate, std::span<const Sample> base, double share = kLowerQuartile);
 
 // The median with the 95 % interval of 1,000 resamples (with replacement, of the rounds). One round: the interval is [0, infinity), nothing is known
 // of the spread. None: NaN.
 Ratio bootstrap_median(std::span<const double> ratios, std::uint64_t seed);
-Ratio ratio_to(std::span<const Sample> candidate, std::span<const Sample> base, std::uint64_t seed);
+Ratio ratio_to(std::span<const Sample> candidate, std::span<const Sample> base, std::uint64_t seed, double share = kLowerQuartile);
 
 // The A/A floor from two series of one kernel: the 95th percentile of |median ratio - 1| over 1,000 resamples of the rounds.
-double noise_floor(std::span<const Sample> a, std::span<const Sample> b, std::uint64_t seed);
+double noise_floor(std::span<const Sample> a, std::span<const Sample> b, std::uint64_t seed, double share = kLowerQuartile);
 
 // Two times within this of each other are a tie: max(1 %, 2 f).
 double tie_margin(double floor);

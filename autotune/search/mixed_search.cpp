@@ -13,7 +13,7 @@ constexpr double kNear = 1.5;
 
 }  // namespace
 
-bool MixedSearch::may_edit() const { return !points_ || points_->space() == schedules::kSketch; }
+bool MixedSearch::may_edit() const { return edits_ && (!points_ || points_->space() == schedules::kSketch); }
 
 int MixedSearch::edits_of_sixteen() const {
   if (best_is_of_space_) return observed_points_ < explored_ ? kFew : kSome;
@@ -37,7 +37,7 @@ std::optional<Idea> MixedSearch::next_point() {
 
 std::optional<Idea> MixedSearch::next_edit(const std::function<bool(const Digest&)>& is_known) {
   if (!may_edit()) return std::nullopt;
-  std::optional<Schedule> edited = edits_.propose(is_known);
+  std::optional<Schedule> edited = edits_->propose(is_known);
   if (!edited) return std::nullopt;
   return Idea{std::move(*edited), std::nullopt};
 }
@@ -61,7 +61,7 @@ void MixedSearch::observe(const Idea& idea, Outcome outcome) {
 }
 
 void MixedSearch::learn(const Schedule& schedule, double ratio, bool is_of_space) {
-  edits_.learn(schedule, ratio);
+  if (edits_) edits_->learn(schedule, ratio);
   if (ratio >= best_ratio_) return;
   best_ratio_ = ratio;
   best_is_of_space_ = is_of_space;

@@ -21,9 +21,9 @@ struct Idea {
 
 class MixedSearch {
  public:
-  // No points: there is no space, and edits alone are proposed. A space other than the sketch was written by someone who said what is worth
+  // No points: there is no space, and edits alone are proposed; no edits: points alone. A space other than the sketch was written by someone who said what is worth
   // trying: its points alone are proposed. `expected_trials` as in SearchPlan.
-  MixedSearch(std::unique_ptr<Proposer> points, EditSearch edits, std::uint64_t expected_trials)
+  MixedSearch(std::unique_ptr<Proposer> points, std::optional<EditSearch> edits, std::uint64_t expected_trials)
       : points_(std::move(points)), edits_(std::move(edits)), explored_(std::min(kMostExplored, kExplored * static_cast<double>(expected_trials))) {}
 
   const Proposer* points() const { return points_.get(); }
@@ -50,7 +50,7 @@ class MixedSearch {
   std::optional<Idea> next_edit(const std::function<bool(const Digest&)>& is_known);
 
   std::unique_ptr<Proposer> points_;
-  EditSearch edits_;
+  std::optional<EditSearch> edits_;
   double explored_;                // points
   double best_ratio_ = 1;          // the baseline's, until something is faster
   bool best_is_of_space_ = false;

@@ -1,4 +1,4 @@
-// The memory of one call: inputs made from a seed, outputs that are poisoned before and looked at after.
+// The memory of one call on the host: a buffer for each argument between guards, outputs poisoned.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,12 @@
 
 #include "autotune/measure/compare.h"
 #include "autotune/worker/guarded_buffer.h"
+#include "autotune/worker/inputs.h"
 #include "dsl/algorithm.h"
-#include "dsl/problem.h"
 #include "generators/host/call.h"
 #include "generators/host/loaded.h"
 
 namespace kiln::autotune {
-
-// What every call of one problem is given.
-struct Inputs {
-  std::vector<std::vector<std::int64_t>> extents;  // one an argument; empty for a scalar
-  std::vector<std::vector<std::byte>> bytes;       // one an argument: an input's elements, a scalar's value; empty for an output
-};
-
-// Throws UsageError for a scalar without a value, and for dimension orders other than the declared ones, which host builds do not read.
-Inputs make_inputs(const Algorithm& algorithm, const Problem& problem, std::uint64_t seed, std::size_t scalar_choice);
 
 // Dense buffers for all arguments, and the call that points at them.
 class CallMemory {

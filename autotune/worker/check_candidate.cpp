@@ -6,31 +6,15 @@
 
 #include "autotune/worker/running.h"
 #include "dsl/error.h"
-#include "generators/runtime/host.h"
 
 namespace kiln::autotune {
 namespace {
 
 using generators::Reason;
 using generators::Rejection;
-using generators::host::Loaded;
 
 // Every float type reads 0xff… as NaN; the second run starts from other bytes, so that what is never written differs between the two.
 constexpr std::byte kFirstPoison{0xff}, kSecondPoison{0x7f};
-
-// Both numbers of the first dimension that does not fit.
-Rejection numbers_of(std::string text, const std::vector<std::vector<Interval>>& required, const std::vector<std::vector<std::int64_t>>& extents) {
-  Rejection rejection{Reason::run_error, std::nullopt, std::nullopt, std::move(text)};
-  for (std::size_t i = 0; i < required.size(); ++i)
-    for (std::size_t d = 0; d < required[i].size(); ++d) {
-      const Interval& region = required[i][d];
-      if (region.extent <= 0 || (region.min >= 0 && region.min + region.extent <= extents[i][d])) continue;
-      rejection.asked = static_cast<double>(region.min < 0 ? region.min : region.min + region.extent);
-      rejection.allowed = static_cast<double>(region.min < 0 ? 0 : extents[i][d]);
-      return rejection;
-    }
-  return rejection;
-}
 
 const std::vector<std::string>& loops_of(const Algorithm& algorithm, std::size_t output) {
   std::size_t component = 0;
@@ -42,50 +26,41 @@ const std::vector<std::string>& loops_of(const Algorithm& algorithm, std::size_t
   KILN_CHECK(false, "an output argument without a stage");
 }
 
-// One case through two runs.
+// One case through two runs. Both calls stay, so that their outputs can be compared.
 class CaseCheck {
  public:
-  CaseCheck(const Algorithm& algorithm, const Case& judged, const Loaded& build, const CheckOptions& options, SharedPage& page, CheckOutcome& outcome)
-      : algorithm_(algorithm), judged_(judged), build_(build), page_(page), outcome_(outcome), hopeless_ns_(options.hopeless_ns),
-        first_(algorithm, judged.inputs, static_cast<std::size_t>(options.alignment_bytes)),
-        second_(algorithm, judged.inputs, static_cast<std::size_t>(options.alignment_bytes)) {}
+  CaseCheck(const Algorithm& algorithm, const Case& judged, LoadedCandidate& build, const CheckOptions& options, CheckOutcome& outcome)
+      : algorithm_(algorithm), judged_(judged), outcome_(outcome), hopeless_ns_(options.hopeless_ns),
+        first_(build.checked_call(algorithm, judged.inputs, options)), second_(build.checked_call(algorithm, judged.inputs, options)) {}
 
   std::optional<Rejection> run(bool may_differ_in_order) {
-    if (auto rejection = run_once(first_, kFirstPoison)) return rejection;
-    if (auto rejection = judge(first_)) return rejection;
+    if (auto rejection = run_once(*first_, kFirstPoison)) return rejection;
+    if (auto rejection = judge(*first_)) return rejection;
     if (hopeless_ns_ > 0 && call_ns_ > hopeless_ns_)
       return Rejection{Reason::cut_slow, call_ns_, hopeless_ns_,
                        fmt::format("its first call takes {:.0f} ns; what takes longer than {:.0f} ns is not called again", call_ns_, hopeless_ns_)};
-    if (auto rejection = run_once(second_, kSecondPoison)) return rejection;
+    if (auto rejection = run_once(*second_, kSecondPoison)) return rejection;
     // Equal bits need no second judgement.
-    return may_differ_in_order ? judge(second_) : find_difference();
+    return may_differ_in_order ? judge(*second_) : find_difference();
   }
 
   double call_ns() const { return call_ns_; }
 
  private:
-  std::optional<Rejection> run_once(CallMemory& memory, std::byte poison) {
-    memory.reset(poison);
-    kiln_host_clear_error();
-    int code = 0;
-    const std::int64_t begun = monotonic_ns();
-    {
-      const InCall in_call(page_);
-      code = build_(memory.call().argv());
-    }
-    call_ns_ = static_cast<double>(monotonic_ns() - begun);
-    if (code != 0) return Rejection{Reason::run_error, std::nullopt, std::nullopt, fmt::format("{}: {}", print(judged_.problem), failure_text(code))};
-    if (const auto damage = memory.find_damage())
+  std::optional<Rejection> run_once(CheckedCall& call, std::byte poison) {
+    call.reset(poison);
+    if (const auto failure = call.run(call_ns_)) return Rejection{call.failure(), std::nullopt, std::nullopt, fmt::format("{}: {}", print(judged_.problem), *failure)};
+    if (const auto damage = call.find_damage())
       return Rejection{Reason::wrong_result, std::nullopt, std::nullopt, fmt::format("{}: {}", print(judged_.problem), *damage)};
     return std::nullopt;
   }
 
-  std::optional<Rejection> judge(const CallMemory& memory) {
+  std::optional<Rejection> judge(CheckedCall& call) {
     std::optional<Rejection> rejection;
     for (std::size_t i = 0; i < judged_.truth.size(); ++i) {
       const OutputTruth& truth = judged_.truth[i];
       const std::string& output = algorithm_.arguments[truth.argument].name;
-      const Comparison comparison = compare(memory.output(truth.argument), truth, judged_.tolerances[i]);
+      const Comparison comparison = compare(call.output(truth.argument), truth, judged_.tolerances[i]);
       if (comparison.passes) outcome_.outliers += comparison.outliers;
       const bool is_worst = comparison.worst && (!outcome_.worst || comparison.worst->severity > outcome_.worst->severity);
       if (is_worst) {
@@ -100,10 +75,10 @@ class CaseCheck {
     return rejection;
   }
 
-  std::optional<Rejection> find_difference() const {
+  std::optional<Rejection> find_difference() {
     for (std::size_t i = 0; i < judged_.truth.size(); ++i) {
       const std::size_t argument = judged_.truth[i].argument;
-      const OutputView a = first_.output(argument), b = second_.output(argument);
+      const OutputView a = first_->output(argument), b = second_->output(argument);
       std::int64_t elements = 1, differing = 0;
       for (const std::int64_t extent : a.extents) elements *= extent;
       const auto size = static_cast<std::size_t>(a.type.bytes());
@@ -119,43 +94,26 @@ class CaseCheck {
 
   const Algorithm& algorithm_;
   const Case& judged_;
-  const Loaded& build_;
-  SharedPage& page_;
   CheckOutcome& outcome_;
   double hopeless_ns_;
-  CallMemory first_, second_;
+  std::unique_ptr<CheckedCall> first_, second_;
   double call_ns_ = 0;
 };
 
 // The first ragged problem that the candidate's bounds allow.
-std::optional<std::size_t> find_ragged(const PreparedSubject& subject, const Loaded& build, SharedPage& page) {
-  for (std::size_t i = 0; i < subject.ragged_problems().size(); ++i) {
-    Inputs extents_only;
-    extents_only.extents = generators::host::extents_of(subject.algorithm(), subject.ragged_problems()[i]);
-    if (!find_bounds_rejection(build, subject.algorithm(), extents_only, page)) return i;
-  }
+std::optional<std::size_t> find_ragged(const PreparedSubject& subject, LoadedCandidate& build) {
+  for (std::size_t i = 0; i < subject.ragged_problems().size(); ++i)
+    if (!build.find_unmet(subject.algorithm(), generators::host::extents_of(subject.algorithm(), subject.ragged_problems()[i]))) return i;
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Rejection> find_bounds_rejection(const Loaded& build, const Algorithm& algorithm, const Inputs& inputs, SharedPage& page) {
-  const InCall in_call(page);
-  try {
-    const auto required = generators::host::required_regions(build, algorithm, inputs.extents);
-    const auto short_of = generators::host::find_shortfall(required, algorithm, inputs.extents);
-    if (!short_of) return std::nullopt;
-    return numbers_of(*short_of, required, inputs.extents);
-  } catch (const Error& error) {
-    return Rejection{Reason::run_error, std::nullopt, std::nullopt, error.what()};
-  }
-}
-
-CheckOutcome check_candidate(PreparedSubject& subject, const Loaded& build, const Candidate& candidate, const CheckOptions& options, SharedPage& page) {
+CheckOutcome check_candidate(PreparedSubject& subject, LoadedCandidate& build, const Candidate& candidate, const CheckOptions& options, SharedPage& page) {
   CheckOutcome outcome;
   const Algorithm& algorithm = subject.algorithm();
   const auto judge = [&](const Case& judged) {
-    CaseCheck check(algorithm, judged, build, options, page, outcome);
+    CaseCheck check(algorithm, judged, build, options, outcome);
     outcome.rejection = check.run(candidate.may_differ_in_order);
     if (!outcome.rejection) outcome.checked.push_back(judged.problem);
     return check.call_ns();
@@ -163,11 +121,11 @@ CheckOutcome check_candidate(PreparedSubject& subject, const Loaded& build, cons
   std::optional<std::size_t> ragged;
   {
     const Suspect suspect(page, candidate.id);
-    outcome.rejection = find_bounds_rejection(build, algorithm, subject.timed().inputs, page);
+    outcome.rejection = build.find_unmet(algorithm, subject.timed().inputs.extents);
     if (outcome.rejection) return outcome;
     outcome.call_ns = judge(subject.timed());
     if (outcome.rejection || !options.ragged) return outcome;
-    ragged = find_ragged(subject, build, page);
+    ragged = find_ragged(subject, build);
   }
   if (!ragged) return outcome;
   const Case& judged = subject.ragged(*ragged);  // may run the reference: not the candidate's doing

@@ -15,6 +15,7 @@
 #include "autotune/worker/serve.h"
 #include "dsl/device.h"
 #include "dsl/error.h"
+#include "generators/cuda/build.h"
 #include "generators/host/host.h"
 
 namespace kiln::autotune {
@@ -42,6 +43,8 @@ class CompileWorker {
  public:
   void hello(const Json& body, const Answer& answer) {
     device_ = parse_device(body.at("device").get<std::string>());
+    host_ = device_.gpu ? generators::host::probe_cpu() : device_;
+    if (device_.gpu) nvrtc_.emplace();
     objects_.emplace(body.at("cache").get<std::string>());
     answer.send("ready", Json::object());
   }
@@ -68,10 +71,13 @@ class CompileWorker {
   Build candidate(const Algorithm& algorithm, const Json& body) const {
     try {
       const Schedule schedule = parse_schedule(body.at("schedule").get<std::string>());
+      if (nvrtc_) return generators::cuda::build(*nvrtc_, algorithm, schedule, problem_from_json(body.at("problem")), device_);
       const auto isa = static_cast<generators::host::Isa>(body.at("isa").get<int>());
       return generators::host::build(algorithm, schedule, problem_from_json(body.at("problem")), device_, isa);
     } catch (const ScheduleError& error) {
       return rejected(Reason::schedule_error, error.what());
+    } catch (const EnvironmentError&) {
+      throw;
     } catch (const std::bad_alloc&) {
       return rejected(Reason::compiler_crash, fmt::format("the build needs more than its limit of {} MiB", body.at("memory_bytes").get<std::int64_t>() >> 20));
     } catch (const Error& error) {
@@ -79,17 +85,19 @@ class CompileWorker {
     }
   }
 
+  // On the host whatever is tuned.
   Build reference(const Algorithm& algorithm) const {
     try {
       Build build;
-      build.artifact = generators::host::build_reference(algorithm, device_);
+      build.artifact = generators::host::build_reference(algorithm, host_);
       return build;
     } catch (const Error& error) {
       return rejected(Reason::compile_error, error.what());
     }
   }
 
-  Device device_;
+  Device device_, host_;
+  std::optional<generators::cuda::compile::Nvrtc> nvrtc_;  // of a GPU
   std::optional<Objects> objects_;
   std::string algorithm_hash_;
   std::unique_ptr<Algorithm> algorithm_;

@@ -1,15 +1,19 @@
 // The measuring worker: loads objects, checks and times them. Long-lived; everything it knows can be told to a new one.
 #include <sched.h>
 
+#include <cstdlib>
 #include <list>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "autotune/measure/measure_messages.h"
 #include "autotune/worker/check_candidate.h"
-#include "autotune/worker/health.h"
+#include "autotune/worker/emulator_device.h"
+#include "autotune/worker/gpu_device.h"
+#include "autotune/worker/host_device.h"
 #include "autotune/worker/prepared_subject.h"
 #include "autotune/worker/race.h"
 #include "autotune/worker/running.h"
@@ -22,6 +26,12 @@ namespace {
 
 constexpr int kPageFd = 4;
 constexpr std::size_t kSubjects = 4;  // inputs, truths and ragged cases in memory; others are prepared again, from files
+
+int usable_processors() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  return ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : static_cast<int>(std::thread::hardware_concurrency());
+}
 
 // One set of cores for the life of the process: the first `threads` of those it may use.
 void pin(int threads) {
@@ -41,17 +51,22 @@ class MeasuringWorker {
   MeasuringWorker() : page_(map_shared_page(kPageFd)) {}
 
   void hello(const Json& body, const Answer& answer) {
-    device_ = parse_device(body.at("device").get<std::string>());
-    protocol_ = parse_cpu_protocol(body.at("protocol").get<std::string>());
+    const Device facts = parse_device(body.at("device").get<std::string>());
+    protocol_ = parse_protocol(body.at("protocol").get<std::string>());
     objects_.emplace(body.at("cache").get<std::string>());
-    pin(protocol_.threads);
-    if (const int code = kiln_host_start(protocol_.threads); code != KILN_HOST_OK)
-      throw EnvironmentError(fmt::format("{} threads for kernels cannot be started: code {}", protocol_.threads, code));
+    // References run on the host whatever is measured; beside a GPU on all its processors.
+    const int threads = facts.gpu ? usable_processors() : protocol_.threads;
+    if (!facts.gpu) pin(threads);
+    if (const int code = kiln_host_start(threads); code != KILN_HOST_OK)
+      throw EnvironmentError(fmt::format("{} threads for kernels cannot be started: code {}", threads, code));
+    if (body.at("emulated").get<bool>()) device_ = std::make_unique<EmulatorDevice>();
+    else if (facts.gpu) device_ = std::make_unique<GpuDevice>(facts, protocol_, page_);
+    else device_ = std::make_unique<HostDevice>(facts, protocol_, page_);
     answer.send("ready", Json::object());
   }
 
-  void health(const Answer& answer) const {
-    answer.send("health", {{"complaint", find_health_complaint(protocol_.threads)}});
+  void health(const Json&, const Answer& answer) {
+    answer.send("health", {{"complaint", device_->find_health_complaint()}});
     end(answer);
   }
 
@@ -77,27 +92,27 @@ class MeasuringWorker {
 
   void race(const Json& body, const Answer& answer) {
     with_subject(body, answer, [&](PreparedSubject& subject) {
-      const RaceRequest request{protocol_, race_options_from_json(body.at("options")), device_.l3_bytes};
+      const RaceRequest request{protocol_, race_options_from_json(body.at("options"))};
       const auto tell = [&answer](const RaceResult& result) { answer.send("result", to_json(result)); };
       std::vector<Contender> contenders;
       for (const Json& json : body.at("entries")) {
         const RaceEntry entry = race_entry_from_json(json);
         RaceResult result;
         result.id = entry.candidate.id;
-        if (auto build = load(entry.candidate, result.rejection)) contenders.push_back({entry, std::move(*build)});
+        if (auto build = load(entry.candidate, result.rejection)) contenders.push_back({entry, std::move(build)});
         else tell(result);
       }
-      run_race(subject, std::move(contenders), request, page_, tell);
+      run_race(*device_, subject, std::move(contenders), request, page_, tell);
     });
   }
 
   void floor(const Json& body, const Answer& answer) {
     with_subject(body, answer, [&](PreparedSubject& subject) {
-      RaceRequest request{protocol_, {}, device_.l3_bytes};
+      RaceRequest request{protocol_, {}};
       body.at("seed").get_to(request.options.seed);
       const Candidate kernel = candidate_from_json(body.at("candidate"));
       FloorOutcome outcome;
-      if (const auto build = load(kernel, outcome.rejection)) outcome = measure_floor(subject, *build, kernel, request, page_);
+      if (const auto build = load(kernel, outcome.rejection)) outcome = measure_floor(*device_, subject, *build, kernel, request, page_);
       answer.send("floor", to_json(outcome));
     });
   }
@@ -124,23 +139,24 @@ class MeasuringWorker {
   }
 
   // A damaged or missing file is DataError, a missing linker EnvironmentError: not the candidate's fault, and thrown on.
-  std::optional<generators::host::Loaded> load(const Candidate& candidate, std::optional<generators::Rejection>& rejection) {
-    generators::Artifact artifact{objects_->object(candidate.object.hash), candidate.object.symbol, candidate.object.target};
+  std::unique_ptr<LoadedCandidate> load(const Candidate& candidate, std::optional<generators::Rejection>& rejection) {
     const Suspect suspect(page_, candidate.id);
     try {
-      return generators::host::Loaded(artifact);
+      return device_->load(candidate.object, *objects_);
+    } catch (const DataError&) {
+      throw;
     } catch (const EnvironmentError&) {
       throw;
     } catch (const Error& error) {
       rejection = generators::Rejection{generators::Reason::run_error, std::nullopt, std::nullopt, error.what()};
-      return std::nullopt;
+      return nullptr;
     }
   }
 
   SharedPage& page_;
-  Device device_;
-  CpuProtocol protocol_;
+  Protocol protocol_;
   std::optional<Objects> objects_;
+  std::unique_ptr<MeasuredDevice> device_;
   std::list<std::pair<std::string, std::unique_ptr<PreparedSubject>>> subjects_;
 };
 
@@ -148,12 +164,23 @@ class MeasuringWorker {
 
 int run_measure_role(Channel& channel) {
   MeasuringWorker worker;
-  const int code = serve(channel, {{"hello", [&](const Json& body, const Answer& answer) { worker.hello(body, answer); }},
-                                   {"health", [&](const Json&, const Answer& answer) { worker.health(answer); }},
-                                   {"prepare", [&](const Json& body, const Answer& answer) { worker.prepare(body, answer); }},
-                                   {"check", [&](const Json& body, const Answer& answer) { worker.check(body, answer); }},
-                                   {"race", [&](const Json& body, const Answer& answer) { worker.race(body, answer); }},
-                                   {"floor", [&](const Json& body, const Answer& answer) { worker.floor(body, answer); }}});
+  // Without its device a worker is of no use: it says what broke it, and by whom, and a new one takes its place.
+  const auto handler = [&worker](void (MeasuringWorker::*work)(const Json&, const Answer&)) {
+    return [&worker, work](const Json& body, const Answer& answer) {
+      try {
+        (worker.*work)(body, answer);
+      } catch (const DeviceLost& lost) {
+        answer.send("lost", {{"suspect", lost.suspect}, {"text", lost.what()}});
+        std::_Exit(EXIT_FAILURE);
+      }
+    };
+  };
+  const int code = serve(channel, {{"hello", handler(&MeasuringWorker::hello)},
+                                   {"health", handler(&MeasuringWorker::health)},
+                                   {"prepare", handler(&MeasuringWorker::prepare)},
+                                   {"check", handler(&MeasuringWorker::check)},
+                                   {"race", handler(&MeasuringWorker::race)},
+                                   {"floor", handler(&MeasuringWorker::floor)}});
   kiln_host_stop();
   return code;
 }

@@ -1,12 +1,25 @@
-// The probe: what this processor is and in what state the machine is. One answer, unasked.
+// The probe: what a device of this machine is, and in what state the machine is.
 #include "autotune/probe.h"
 #include "autotune/worker/serve.h"
+#include "generators/cuda/driver/driver.h"
 #include "generators/host/host.h"
+#include "schedules/devices.h"
 
 namespace kiln::autotune {
+namespace {
+
+Device find(const std::string& name, const Device& host) {
+  const std::optional<int> ordinal = gpu_ordinal(name);
+  return ordinal ? schedules::with_data_sheet(generators::cuda::driver::Driver::load().device(*ordinal)) : host;
+}
+
+}  // namespace
 
 int run_probe_role(Channel& channel) {
-  return channel.send({0, "probe", to_json(Probe{generators::host::probe_cpu(), read_conditions()})}) ? 0 : 1;
+  return serve(channel, {{"probe", [](const Json& body, const Answer& answer) {
+                            const Device host = generators::host::probe_cpu();
+                            answer.send("probe", to_json(Probe{find(body.at("device").get<std::string>(), host), host.cores, read_conditions()}));
+                          }}});
 }
 
 }  // namespace kiln::autotune

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "autotune/measure/stopping.h"
-#include "autotune/worker/check_candidate.h"
 #include "autotune/worker/running.h"
 #include "dsl/error.h"
 
@@ -29,7 +28,8 @@ constexpr double kOnceSlack = 2;   // a single sample on a shared machine may be
 // A contender with what it has shown so far.
 struct Runner {
   RaceEntry entry;
-  TimedKernel kernel;
+  std::unique_ptr<LoadedCandidate> build;
+  std::unique_ptr<TimedKernel> kernel;  // of the build
   std::optional<StoppingRule> rule{};
   std::vector<Sample> samples{};
   double warm_ns = 0;
@@ -40,7 +40,7 @@ struct Runner {
 };
 
 // As many as fit into round_ms, within [least, round_samples].
-int samples_in_round(const TimedKernel& kernel, const CpuProtocol& protocol, int least) {
+int samples_in_round(const TimedKernel& kernel, const Protocol& protocol, int least) {
   const double fit = protocol.round_ms * 1e6 / std::max(kernel.sample_ns(), 1.0);
   return static_cast<int>(std::clamp(fit, static_cast<double>(least), static_cast<double>(protocol.round_samples)));
 }
@@ -50,9 +50,10 @@ class Race {
   Race(std::vector<Contender> contenders, CallRotation& calls, const RaceRequest& request, SharedPage& page,
        const std::function<void(const RaceResult&)>& tell)
       : request_(request), page_(page), tell_(tell), random_(request.options.seed), deadline_(seconds_from_now(request.options.limit_s)) {
-    for (Contender& contender : contenders)
-      runners_.push_back(std::make_unique<Runner>(
-          Runner{contender.entry, TimedKernel(std::move(contender.build), calls, request.protocol, page, contender.entry.candidate.id)}));
+    for (Contender& contender : contenders) {
+      auto kernel = contender.build->timed_kernel(calls, contender.entry.candidate.id);
+      runners_.push_back(std::make_unique<Runner>(Runner{contender.entry, std::move(contender.build), std::move(kernel)}));
+    }
     // Whom the screen compares with comes first; the others in random order.
     std::shuffle(runners_.begin(), runners_.end(), random_);
     std::stable_partition(runners_.begin(), runners_.end(), [](const auto& r) { return r->entry.is_baseline; });
@@ -82,7 +83,7 @@ class Race {
   // Twice the slack while the machine is noisy.
   double cut_ns() const {
     const double cut = request_.protocol.screen_cut + (request_.options.floor > kContendedFloor ? request_.protocol.screen_cut - 1 : 0);
-    return best_q1_ns_ * cut;
+    return best_ns_ * cut;
   }
 
   double hopeless_ns() const { return cut_ns() * (cut_ns() > kLong_ns ? kLongHopeless : kHopeless); }
@@ -92,33 +93,33 @@ class Race {
     if (is_over()) return;
     const RaceOptions& options = request_.options;
     if (runner.entry.is_baseline && options.once_ns > 0) {
-      const double ns = runner.kernel.call_once();
-      if (runner.kernel.failure_code() == 0 && ns > options.once_ns) {
+      const double ns = runner.kernel->call_once();
+      if (!runner.kernel->failure() && ns > options.once_ns) {
         runner.samples.push_back({0, static_cast<float>(ns), false});
         runner.timed_once = runner.is_out = true;
         return;
       }
     }
-    const bool may_be_cut = is_screen() && !runner.entry.is_baseline && !runner.entry.is_incumbent && std::isfinite(best_q1_ns_);
-    runner.warm_ns = runner.kernel.warm(may_be_cut ? hopeless_ns() : 0);
+    const bool may_be_cut = is_screen() && !runner.entry.is_baseline && !runner.entry.is_incumbent && std::isfinite(best_ns_);
+    runner.warm_ns = runner.kernel->warm(may_be_cut ? hopeless_ns() : 0);
     if (reject_if_broken(runner)) return;
     if (may_be_cut && runner.warm_ns > hopeless_ns()) return cut(runner, runner.warm_ns);
     if (!is_screen()) return;
-    for (int i = 0; i < request_.protocol.screen_samples; ++i) runner.samples.push_back(runner.kernel.sample(0));
+    for (int i = 0; i < request_.protocol.screen_samples; ++i) runner.samples.push_back(runner.kernel->sample(0));
     if (reject_if_broken(runner)) return;
     std::vector<double> ns = clean_ns(runner.samples, request_.protocol.screen_samples);
     if (const double least = *std::min_element(ns.begin(), ns.end()); may_be_cut && least > cut_ns()) return cut(runner, least);
-    best_q1_ns_ = std::min(best_q1_ns_, lower_quartile(ns));
+    best_ns_ = std::min(best_ns_, quantile(ns, request_.protocol.statistic()));
   }
 
   void cut(Runner& runner, double least_ns) {
     tell(runner, Rejection{Reason::cut_slow, least_ns, cut_ns(),
-                           fmt::format("its fastest call takes {:.0f} ns; {:.0f} ns is the cut at the best lower quartile of {:.0f} ns", least_ns, cut_ns(), best_q1_ns_)});
+                           fmt::format("its fastest call takes {:.0f} ns; {:.0f} ns is the cut, the best takes {:.0f} ns", least_ns, cut_ns(), best_ns_)});
   }
 
   bool reject_if_broken(Runner& runner) {
-    if (const int code = runner.kernel.failure_code(); code != 0) {
-      tell(runner, Rejection{Reason::run_error, std::nullopt, std::nullopt, fmt::format("a timed call failed: {}", failure_text(code))});
+    if (const auto failure = runner.kernel->failure()) {
+      tell(runner, Rejection{Reason::run_error, std::nullopt, std::nullopt, fmt::format("a timed call failed: {}", *failure)});
       return true;
     }
     const double least_ns = std::max(request_.options.least_ns, std::numeric_limits<double>::min());
@@ -145,7 +146,7 @@ class Race {
   void run_rounds() {
     Runner* base = anchor();
     if (base == nullptr) return;
-    const CpuProtocol& p = request_.protocol;
+    const Protocol& p = request_.protocol;
     const StoppingLimits limits{tie_margin(request_.options.floor), least_samples(), std::max(p.max_samples, least_samples()), p.max_s,
                                 request_.options.stage == RaceStage::rank};
     for (const auto& runner : runners_) runner->rule.emplace(limits, request_.options.seed);
@@ -180,11 +181,11 @@ class Race {
 
   // One call first, untimed: the contender before it has left its own code and data in the caches.
   void run_burst(Runner& runner, const Runner& base, int round) {
-    const bool is_far_behind = runner.entry.is_baseline && runner.kernel.sample_ns() > request_.protocol.round_ms * 1e6 / kLeastInRound &&
-                               runner.kernel.sample_ns() > kFarBehind * base.kernel.sample_ns();
-    if (!is_far_behind) runner.kernel.call_once();
-    const int samples = is_far_behind ? 1 : samples_in_round(runner.kernel, request_.protocol, kLeastInRound);
-    for (int i = 0; i < samples; ++i) runner.samples.push_back(runner.kernel.sample(round));
+    const bool is_far_behind = runner.entry.is_baseline && runner.kernel->sample_ns() > request_.protocol.round_ms * 1e6 / kLeastInRound &&
+                               runner.kernel->sample_ns() > kFarBehind * base.kernel->sample_ns();
+    if (!is_far_behind) runner.kernel->call_once();
+    const int samples = is_far_behind ? 1 : samples_in_round(*runner.kernel, request_.protocol, kLeastInRound);
+    for (int i = 0; i < samples; ++i) runner.samples.push_back(runner.kernel->sample(round));
     reject_if_broken(runner);
   }
 
@@ -195,10 +196,10 @@ class Race {
       return members;
     };
     const std::vector<Sample> ours = of_round(runner.samples), theirs = of_round(base.samples);
-    const std::vector<double> ratio = round_ratios(ours, theirs);
+    const std::vector<double> ratio = round_ratios(ours, theirs, request_.protocol.statistic());
     if (ratio.empty()) return;  // the race ended within the round
     double seconds = 0;
-    for (const Sample& sample : ours) seconds += static_cast<double>(sample.ns) * 1e-9 * runner.kernel.calls_per_sample();
+    for (const Sample& sample : ours) seconds += static_cast<double>(sample.ns) * 1e-9 * runner.kernel->calls_per_sample();
     runner.rule->add(ratio.front(), static_cast<int>(ours.size()), seconds);
     const bool stays = &runner == &base || runner.entry.is_baseline;  // others are compared with it to the end
     if (runner.rule->is_finished() && !stays) tell(runner, std::nullopt);
@@ -210,11 +211,12 @@ class Race {
     return nullptr;
   }
 
-  Ratio ratio(const Runner& runner, const Runner& base, double q1_ns) const {
-    if (&runner == &base && !runner.samples.empty()) return {1, 1, 1, static_cast<int>(round_ratios(runner.samples, base.samples).size())};
-    if (!base.timed_once && !runner.timed_once) return ratio_to(runner.samples, base.samples, request_.options.seed);
+  Ratio ratio(const Runner& runner, const Runner& base, double value_ns) const {
+    const double share = request_.protocol.statistic();
+    if (&runner == &base && !runner.samples.empty()) return {1, 1, 1, static_cast<int>(round_ratios(runner.samples, base.samples, share).size())};
+    if (!base.timed_once && !runner.timed_once) return ratio_to(runner.samples, base.samples, request_.options.seed, share);
     if (runner.samples.empty() || base.samples.empty()) return {std::nan(""), std::nan(""), std::nan(""), 0};
-    const double value = q1_ns / lower_quartile(clean_ns(base.samples, request_.protocol.min_clean_samples));
+    const double value = value_ns / quantile(clean_ns(base.samples, request_.protocol.min_clean_samples), share);
     return {value, value / kOnceSlack, value * kOnceSlack, 1};
   }
 
@@ -225,17 +227,18 @@ class Race {
     result.id = runner.id();
     result.rejection = std::move(rejection);
     result.samples = runner.samples;
-    result.calls_per_sample = runner.kernel.calls_per_sample();
+    result.calls_per_sample = runner.kernel->calls_per_sample();
     result.timed_once = runner.timed_once;
     const std::vector<double> ns = clean_ns(runner.samples, request_.protocol.min_clean_samples);
     result.dropped = static_cast<int>(runner.samples.size() - ns.size());
     result.q1_ns = lower_quartile(ns);
     result.median_ns = median(ns);
     result.min_ns = quantile(ns, 0);
+    result.value_ns = quantile(ns, request_.protocol.statistic());
     const Runner* baseline = find(false);
     const Runner* incumbent = find(true);
-    result.to_baseline = ratio(runner, *baseline, result.q1_ns);
-    result.to_incumbent = incumbent != nullptr ? ratio(runner, *incumbent, result.q1_ns) : result.to_baseline;
+    result.to_baseline = ratio(runner, *baseline, result.value_ns);
+    result.to_incumbent = incumbent != nullptr ? ratio(runner, *incumbent, result.value_ns) : result.to_baseline;
     const int wanted = is_screen() ? request_.protocol.screen_samples : least_samples();
     const bool decided = runner.rule && runner.rule->is_finished();
     result.cut_short = is_over() && !result.rejection && !runner.timed_once && !decided && static_cast<int>(runner.samples.size()) < wanted;
@@ -248,7 +251,7 @@ class Race {
   std::mt19937_64 random_;
   Clock::time_point deadline_;
   std::vector<std::unique_ptr<Runner>> runners_;
-  double best_q1_ns_ = std::numeric_limits<double>::infinity();
+  double best_ns_ = std::numeric_limits<double>::infinity();
 };
 
 struct TwoSeries {
@@ -256,7 +259,7 @@ struct TwoSeries {
 };
 
 // At least two rounds of one sample each, then as many as fit before the deadline.
-TwoSeries take_two_series(TimedKernel& timed, const CpuProtocol& protocol, Clock::time_point deadline) {
+TwoSeries take_two_series(TimedKernel& timed, const Protocol& protocol, Clock::time_point deadline) {
   TwoSeries series;
   const int rounds = std::max(2, protocol.rank_samples / protocol.round_samples);
   const int samples = samples_in_round(timed, protocol, 1);
@@ -268,13 +271,13 @@ TwoSeries take_two_series(TimedKernel& timed, const CpuProtocol& protocol, Clock
 
 }  // namespace
 
-void run_race(const PreparedSubject& subject, std::vector<Contender> contenders, const RaceRequest& request, SharedPage& page,
+void run_race(MeasuredDevice& device, const PreparedSubject& subject, std::vector<Contender> contenders, const RaceRequest& request, SharedPage& page,
               const std::function<void(const RaceResult&)>& tell) {
-  CallRotation calls(subject.algorithm(), subject.timed().inputs, request.protocol.cache, request.last_level_bytes);
+  const auto calls = device.rotation(subject.algorithm(), subject.timed().inputs);
   std::vector<Contender> starters;
   for (Contender& contender : contenders) {
     const Suspect suspect(page, contender.entry.candidate.id);
-    auto rejection = find_bounds_rejection(contender.build, subject.algorithm(), subject.timed().inputs, page);
+    auto rejection = contender.build->find_unmet(subject.algorithm(), subject.timed().inputs.extents);
     if (!rejection) {
       starters.push_back(std::move(contender));
       continue;
@@ -285,33 +288,33 @@ void run_race(const PreparedSubject& subject, std::vector<Contender> contenders,
     tell(result);
   }
   const bool has_baseline = std::any_of(starters.begin(), starters.end(), [](const Contender& c) { return c.entry.is_baseline; });
-  if (has_baseline) Race(std::move(starters), calls, request, page, tell).run();
+  if (has_baseline) Race(std::move(starters), *calls, request, page, tell).run();
 }
 
-FloorOutcome measure_floor(const PreparedSubject& subject, const generators::host::Loaded& build, const Candidate& kernel, const RaceRequest& request,
+FloorOutcome measure_floor(MeasuredDevice& device, const PreparedSubject& subject, LoadedCandidate& build, const Candidate& kernel, const RaceRequest& request,
                            SharedPage& page) {
   FloorOutcome best;
   {
     const Suspect suspect(page, kernel.id);
-    best.rejection = find_bounds_rejection(build, subject.algorithm(), subject.timed().inputs, page);
+    best.rejection = build.find_unmet(subject.algorithm(), subject.timed().inputs.extents);
   }
   if (best.rejection) return best;
-  CallRotation calls(subject.algorithm(), subject.timed().inputs, request.protocol.cache, request.last_level_bytes);
-  TimedKernel timed(build, calls, request.protocol, page, kernel.id);
-  timed.warm(0);
+  const auto calls = device.rotation(subject.algorithm(), subject.timed().inputs);
+  const auto timed = build.timed_kernel(*calls, kernel.id);
+  timed->warm(0);
   const Clock::time_point deadline = seconds_from_now(2 * request.protocol.max_s);
+  const double share = request.protocol.statistic();
   best.floor = std::numeric_limits<double>::infinity();
   for (std::uint64_t attempt = 0; attempt < kFloorTries && best.floor > kContendedFloor; ++attempt) {
     if (attempt > 0 && Clock::now() >= deadline) break;
-    const auto [a, b] = take_two_series(timed, request.protocol, deadline);
-    const double floor = noise_floor(a, b, request.options.seed + attempt);
+    const auto [a, b] = take_two_series(*timed, request.protocol, deadline);
+    const double floor = noise_floor(a, b, request.options.seed + attempt, share);
     if (floor >= best.floor) continue;
     best.floor = floor;
-    best.q1_ns = lower_quartile(clean_ns(a, request.protocol.min_clean_samples));
+    best.value_ns = quantile(clean_ns(a, request.protocol.min_clean_samples), share);
   }
   best.contended = best.floor > kContendedFloor;
-  if (const int code = timed.failure_code(); code != 0)
-    best.rejection = Rejection{Reason::run_error, std::nullopt, std::nullopt, fmt::format("a timed call failed: {}", failure_text(code))};
+  if (const auto failure = timed->failure()) best.rejection = Rejection{Reason::run_error, std::nullopt, std::nullopt, fmt::format("a timed call failed: {}", *failure)};
   return best;
 }
 

@@ -16,9 +16,11 @@
 namespace kiln::autotune {
 namespace {
 
+// What a generator sees as its target. An algorithm is a host's also where its kernels are a GPU's: the reference runs there.
 std::string target_of(const Json& body) {
-  using generators::host::Isa;
-  return generators::host::target_string(parse_device(body.at("device").get<std::string>()), Isa::native, Contract::bounded);
+  namespace host = generators::host;
+  const Device device = parse_device(body.at("device").get<std::string>());
+  return host::target_string(device.gpu ? host::probe_cpu() : device, host::Isa::native, Contract::bounded);
 }
 
 // The Algorithm without stages that a signature is.

@@ -17,7 +17,8 @@ enum class Isa {
   x86_64_v2,  // SSE4.2: the generic variant that every package carries
 };
 
-// Halide's target string for this device, by its own CPUID and XCR0 facts, never Halide's "host". Ends in no_runtime.
+// Halide's target string for this device, by its own CPUID and XCR0 facts, never Halide's "host". Ends in no_runtime. Throws UsageError when the device is
+// no CPU; so do `build` and `build_reference`.
 std::string target_string(const Device& device, Isa isa, Contract contract);
 
 // Compilers, flags and codegen_version in one canonical text; its digest is the toolchain's identity.

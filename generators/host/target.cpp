@@ -24,6 +24,7 @@ constexpr int kCodegenVersion = 1;
 }  // namespace
 
 std::string target_string(const Device& device, Isa isa, Contract contract) {
+  require_cpu(device, "an object of the host back end");
   if (!has(device, "sse41"))
     throw EnvironmentError("the CPU '" + device.model + "' lacks SSE4.1, which every build of Kiln needs (x86-64-v2: any x86-64 CPU since 2009)");
   std::string target = "x86-64-linux";

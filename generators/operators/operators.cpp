@@ -14,9 +14,12 @@
 
 KILN_DECLARE_OPERATOR(conv)
 KILN_DECLARE_OPERATOR(matmul)
+KILN_DECLARE_OPERATOR(matvec)
 KILN_DECLARE_OPERATOR(rmsnorm)
 KILN_DECLARE_OPERATOR(softmax)
 KILN_DECLARE_OPERATOR(swiglu)
+KILN_DECLARE_OPERATOR(swiglu_quant)
+KILN_DECLARE_OPERATOR(transpose)
 KILN_DECLARE_OPERATOR(unsharp)
 
 namespace kiln::generators {
@@ -24,11 +27,14 @@ namespace kiln::generators {
 std::vector<std::string> shipped_operators() {
   namespace factories = halide_register_generator;
   using Factory = std::unique_ptr<Halide::Internal::AbstractGenerator> (*)(const Halide::GeneratorContext&);
-  static const std::array<std::pair<const char*, Factory>, 6> kOperators{{{"conv", factories::conv_ns::factory},
+  static const std::array<std::pair<const char*, Factory>, 9> kOperators{{{"conv", factories::conv_ns::factory},
                                                                          {"matmul", factories::matmul_ns::factory},
+                                                                         {"matvec", factories::matvec_ns::factory},
                                                                          {"rmsnorm", factories::rmsnorm_ns::factory},
                                                                          {"softmax", factories::softmax_ns::factory},
                                                                          {"swiglu", factories::swiglu_ns::factory},
+                                                                         {"swiglu_quant", factories::swiglu_quant_ns::factory},
+                                                                         {"transpose", factories::transpose_ns::factory},
                                                                          {"unsharp", factories::unsharp_ns::factory}}};
   std::vector<std::string> names;
   for (const auto& [name, factory] : kOperators) names.emplace_back(name);

@@ -64,6 +64,8 @@ class Collector {
 
   CollectedSet collect() {
     const db::DeviceId device = only_device();
+    if (const db::DeviceRow row = db::device(store_, device); row.kind != "cpu")
+      throw UsageError(fmt::format("a package is built for CPUs; {} is a GPU", row.model));
     for (const db::StoredChoice& choice : choices_in_force(store_, device)) add_choice(choice);
     CollectedSet collected;
     collected.set.name = request_.name;

@@ -40,7 +40,8 @@ struct CollectedSet {
   std::vector<std::string> left_out;            // problems whose choice has no kernel to pack, with the reason
 };
 
-// Throws UsageError when nothing is chosen (or several devices have choices: lists them), DataError when the store lacks bytes it must have.
+// Throws UsageError when nothing is chosen, when several devices have choices (lists them) and when the device is no CPU, DataError when the store lacks
+// bytes it must have.
 CollectedSet collect(db::Store& store, const SetRequest& request);
 
 }  // namespace kiln::generators::package

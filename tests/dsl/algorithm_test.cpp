@@ -132,6 +132,7 @@ TEST(Algorithm, what_is_not_computation_leaves_the_digest_alone) {
   a.arguments[1].scalar_estimate.reset();
   a.symbols.clear();
   a.symbol_order.clear();
+  a.leaves_out_default_type = true;
   a.halide_version = "22.0.0";
   a.pipeline = "other bytes";
   a.own_pipeline = "a schedule";
@@ -162,6 +163,15 @@ TEST(Algorithm, every_field_of_the_json_is_needed) {
       EXPECT_EQ(std::string(error.what()), "algorithm: '" + field + "' is missing");
     }
   }
+}
+
+// Texts that were stored before there was such a field are read as what they were.
+TEST(Algorithm, a_default_type_that_is_left_out_travels_and_one_that_is_not_is_no_field) {
+  Algorithm a = sample();
+  EXPECT_EQ(to_json(a).find("leaves_out_default_type"), std::string::npos);
+  EXPECT_FALSE(algorithm_from_json(to_json(a)).leaves_out_default_type);
+  a.leaves_out_default_type = true;
+  EXPECT_TRUE(algorithm_from_json(to_json(a)).leaves_out_default_type);
 }
 
 TEST(Algorithm, json_errors_name_the_field) {

@@ -17,7 +17,7 @@ TEST(DirectiveTest, the_table_is_sorted_and_complete) {
     EXPECT_EQ(spec.rewrite == nullptr, spec.is_opaque) << spec.name;
     EXPECT_EQ(spec.refuse_alone != nullptr, spec.is_opaque) << spec.name;
   }
-  EXPECT_EQ(find_directive("gpu_blocks"), nullptr);
+  EXPECT_EQ(find_directive("gpu_tile"), nullptr);
   EXPECT_EQ(find_directive(""), nullptr);
 }
 

@@ -80,6 +80,18 @@ TEST(Expression, equality_sees_every_field) {
     EXPECT_FALSE(equal(*parse_expression(base), *parse_expression(other))) << other;
 }
 
+TEST(Expression, without_lets_each_variable_is_what_it_was_bound_to) {
+  const auto written = [](const char* text) { return print(*without_lets(parse_expression(text))); };
+  EXPECT_EQ(written("(let i32 t0 (add i32 n 1) (mul i32 (variable i32 t0) (variable i32 t0)))"), "(mul i32 (add i32 n 1) (add i32 n 1))");
+  EXPECT_EQ(written("(let i32 t (add i32 n 1) (let i32 t (mul i32 (variable i32 t) 2) (sub i32 (variable i32 t) m)))"), "(sub i32 (mul i32 (add i32 n 1) 2) m)");
+  EXPECT_EQ(written("(add i32 (let i32 t n (variable i32 t)) (variable i32 t))"), "(add i32 n (variable i32 t))");
+  EXPECT_EQ(written("(add i32 (variable i32 t) (let i32 t n (let i32 u (variable i32 t) (mul i32 (variable i32 u) (variable i32 t)))))"), "(add i32 (variable i32 t) (mul i32 n n))");
+  const ExpressionPtr product = without_lets(parse_expression("(let i32 t0 (add i32 n 1) (mul i32 (variable i32 t0) (variable i32 t0)))"));
+  EXPECT_EQ(product->args[0], product->args[1]) << "one node in both places";
+  const ExpressionPtr plain = parse_expression("(mul i32 (add i32 n 1) m)");
+  EXPECT_EQ(without_lets(plain), plain) << "nothing to write out, nothing copied";
+}
+
 TEST(Expression, errors_say_where_and_what) {
   EXPECT_EQ(message_of("(plus i32 1 2)"), "expression, column 2: expected an operation, found 'plus'");
   EXPECT_EQ(message_of("(add int 1 2)"), "expression, column 6: expected a type, found 'int'");

@@ -44,6 +44,17 @@ TEST(ProblemTest, defaults_are_left_out_and_the_rest_prints_in_order) {
             "product(m=1, n=64, k=64, bf16, relu=false, A.order=mk, B.order=kn)");
 }
 
+TEST(ProblemTest, a_default_type_is_left_out_too_where_the_operator_says_so) {
+  Algorithm algorithm = tests::product();
+  algorithm.leaves_out_default_type = true;
+  EXPECT_EQ(resolved("product(m=1)", algorithm), "product(m=1, n=64, k=64)");
+  EXPECT_EQ(resolved("product(m=1, f32)", algorithm), "product(m=1, n=64, k=64)");
+  algorithm.params["type"] = "bfloat16";
+  EXPECT_EQ(resolved("product(m=1, bf16)", algorithm), "product(m=1, n=64, k=64, bf16)");
+  const Problem problem = resolve(parse_problem_text("product(m=1, bf16)"), algorithm);
+  EXPECT_EQ(resolve(parse_problem_text(print(problem)), algorithm), problem);
+}
+
 TEST(ProblemTest, printed_text_resolves_to_the_same_problem) {
   const Algorithm algorithm = with_params({{"relu", "a value, with \"marks\""}});
   const Problem problem = resolve(parse_problem_text("product(m=1, relu=\"a value, with \\\"marks\\\"\", B.order=kn)"), algorithm);

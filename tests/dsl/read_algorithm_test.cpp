@@ -104,6 +104,53 @@ TEST_F(ReadAlgorithm, a_product_says_what_its_parameters_exclude) {
             "`matmul`: configure() threw std::invalid_argument: gelu needs erf, which Halide has for f32 alone; use gelu_tanh for f64");
 }
 
+TEST_F(ReadAlgorithm, operators_in_f32_round_once_at_the_end) {
+  EXPECT_EQ(print(*read("swiglu").stage("y").values[0]), "(mul f32 (load f32 gate 0 n m) (load f32 u.in 0 n m))");
+  EXPECT_EQ(print(*read("swiglu", {{"type", "bf16"}}).stage("y").values[0]), "(cast bf16 (mul f32 (load f32 gate 0 n m) (cast f32 (load bf16 u.in 0 n m))))");
+  EXPECT_EQ(print(*read("softmax", {{"type", "f16"}}).stage("y").values[0]), "(cast f16 (mul f32 (load f32 e 0 n m) (load f32 scale 0 m)))");
+  const auto casts = [](const std::string& generator) {
+    int found = 0;
+    for (const Stage& stage : read(generator, {{"type", "bf16"}}).stages)
+      for (const ExpressionPtr& value : stage.values) for_each_node(*value, [&](const Expression& e) { found += e.op == Op::cast && e.type != kFloat32; });
+    return found;
+  };
+  for (const char* name : {"matvec", "rmsnorm", "softmax", "swiglu"}) EXPECT_EQ(casts(name), 1) << name;
+}
+
+TEST_F(ReadAlgorithm, operators_in_f32_say_which_types_they_take) {
+  const auto refusal = [](const std::string& generator, const std::string& type) { return message_of<AlgorithmError>([&] { read(generator, {{"type", type}}); }); };
+  for (const std::string name : {"matvec", "rmsnorm", "softmax", "swiglu", "swiglu_quant"}) {
+    EXPECT_EQ(refusal(name, "f64"), "`" + name + "`: configure() threw std::invalid_argument: " + name + " computes in f32 and takes f32, f16 or bf16, not float64");
+    EXPECT_EQ(refusal(name, "i32"), "`" + name + "`: configure() threw std::invalid_argument: " + name + " computes in f32 and takes f32, f16 or bf16, not int32");
+  }
+}
+
+// The other order is another argument: a package's header then says which one it wants.
+TEST_F(ReadAlgorithm, a_matvec_s_weights_lie_by_rows_of_n_or_of_k) {
+  const Algorithm nk = read("matvec"), kn = read("matvec", {{"weights", "kn"}});
+  EXPECT_EQ(print(*nk.stage("c").updates[0].values[0]), "(add f32 (load f32 c 0 n m) (mul f32 (load f32 x.in 0 (reduction i32 k) m) (load f32 W.in 0 n (reduction i32 k))))");
+  EXPECT_EQ(print(*kn.stage("c").updates[0].values[0]), "(add f32 (load f32 c 0 n m) (mul f32 (load f32 x.in 0 (reduction i32 k) m) (load f32 Wt.in 0 (reduction i32 k) n)))");
+  EXPECT_EQ(nk.symbols.at("k"), (std::vector<Axis>{{"x", 0}, {"W", 1}}));
+  EXPECT_EQ(kn.symbols.at("k"), (std::vector<Axis>{{"x", 0}, {"Wt", 0}}));
+  EXPECT_EQ(kn.symbols.at("n"), (std::vector<Axis>{{"Wt", 1}, {"y", 0}}));
+}
+
+TEST_F(ReadAlgorithm, a_quantised_gate_has_a_scale_given_or_one_a_row) {
+  const auto arguments = [](const std::map<std::string, std::string>& params) {
+    std::string text;
+    for (const Argument& a : read("swiglu_quant", params).arguments)
+      text += a.name + " " + print(a.type) + (a.is_scalar ? " scalar" : "") + (a.is_output ? " output" : "") + (a.rank == 1 ? " of rows" : "") + ", ";
+    return text;
+  };
+  EXPECT_EQ(arguments({}), "g f32, u f32, inv_scale f32 scalar, y u8 output, ");
+  EXPECT_EQ(arguments({{"type", "bf16"}, {"scale", "row"}}), "g bf16, u bf16, y u8 output, scales f32 output of rows, ");
+  EXPECT_EQ(read("swiglu_quant").arguments[2].scalar_estimate, 16.0);
+  const Algorithm row = read("swiglu_quant", {{"scale", "row"}});
+  EXPECT_EQ(print(*row.stage("row").values[0]), "(div f32 (max f32 (load f32 peak 0 m) (constant f32 0.001953125)) (constant f32 448))");
+  EXPECT_EQ(print(*row.stage("scaled").values[0]), "(div f32 (load f32 value 0 n m) (load f32 row 0 m))");
+  EXPECT_EQ(print(*row.stage("scales").values[0]), "(load f32 row 0 m)");
+}
+
 TEST_F(ReadAlgorithm, names_what_halide_names_by_itself) {
   const Algorithm a = read("names");
   std::vector<std::string> names;
@@ -145,7 +192,7 @@ TEST_F(ReadAlgorithm, every_single_change_of_a_generator_changes_its_stages) {
   }
 }
 
-constexpr const char* kReadTwice[] = {"unsharp", "names", "matmul", "conv", "rmsnorm", "softmax", "exposure", "swiglu", "updates"};
+constexpr const char* kReadTwice[] = {"unsharp", "names", "matmul", "conv", "rmsnorm", "softmax", "exposure", "swiglu", "swiglu_quant", "updates"};
 
 TEST(ReadAlgorithmChild, DISABLED_prints_every_algorithm) {
   generators::shipped_operators();
@@ -190,6 +237,11 @@ TEST_F(ReadAlgorithm, registered_operators_have_symbols_type_and_contract) {
   EXPECT_EQ(read("swiglu").contract, Contract::strict);
   EXPECT_EQ(read("rmsnorm").contract, Contract::bounded);
   EXPECT_EQ(read("softmax").contract, Contract::bounded);
+  EXPECT_EQ(read("matvec").contract, Contract::bounded);
+  EXPECT_EQ(read("swiglu_quant").contract, Contract::strict);
+  EXPECT_EQ(read("transpose").contract, Contract::strict);
+  for (const char* name : {"rmsnorm", "softmax", "swiglu"}) EXPECT_TRUE(read(name).type_param == "type" && read(name).leaves_out_default_type) << name;
+  for (const char* name : {"matvec", "swiglu_quant", "transpose"}) EXPECT_TRUE(read(name).type_param == "type" && !read(name).leaves_out_default_type) << name;
   EXPECT_EQ(read("unsharp").arguments[0].range, (std::pair<double, double>{0.05, 1.0}));
 }
 
@@ -203,7 +255,8 @@ TEST_F(ReadAlgorithm, wrong_parameters_are_usage_errors_that_list_what_there_is)
     return message_of<UsageError>([&] { read(generator, params); });
   };
   EXPECT_EQ(usage("matmul", {{"tile", "4"}}), "`matmul` has no GeneratorParam `tile`; it has epilogue=none, has_bias=false, output=same, pairs=false, type=f32");
-  EXPECT_EQ(usage("swiglu", {{"tile", "4"}}), "`swiglu` has no GeneratorParam `tile`; it has none");
+  EXPECT_EQ(usage("swiglu", {{"tile", "4"}}), "`swiglu` has no GeneratorParam `tile`; it has type=f32");
+  EXPECT_EQ(usage("tuple_argmax", {{"tile", "4"}}), "`tuple_argmax` has no GeneratorParam `tile`; it has none");
   EXPECT_EQ(usage("matmul", {{"epilogue", "tanh"}}), "`matmul` cannot take epilogue=tanh; it is one of gelu, gelu_tanh, none, relu, silu");
   EXPECT_EQ(usage("exposure", {{"bins", "many"}}), "`exposure` cannot take bins=many: Unable to parse: many");
   EXPECT_EQ(message_of<UsageError>([] { read("matmull"); }).substr(0, 51), "there is no generator `matmull`; registered are abo");
@@ -253,7 +306,7 @@ TEST_F(ReadAlgorithm, plugins_that_cannot_be_used_say_why) {
   EXPECT_EQ(missing, "plugin '/nowhere/libmine.so' cannot be loaded: /nowhere/libmine.so: cannot open shared object file: No such file or directory");
   const std::string path = tests::plugin("wrong_abi");
   EXPECT_EQ(message_of<UsageError>([&] { load_plugin(path); }),
-            "plugin '" + path + "' was built for plugin interface 999, and this program has 2; build it again");
+            "plugin '" + path + "' was built for plugin interface 999, and this program has 3; build it again");
 }
 
 TEST(Registration, wrong_axes_are_errors_when_the_generator_is_read) {

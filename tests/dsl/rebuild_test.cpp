@@ -43,6 +43,11 @@ std::vector<Case> cases() {
   all.push_back({"matmul", {{"type", "bfloat16"}}});
   all.push_back({"matmul", {{"type", "bfloat16"}, {"pairs", "true"}, {"output", "f32"}, {"epilogue", "gelu"}}});
   all.push_back({"conv", {{"relu", "false"}}});
+  all.push_back({"matvec", {{"type", "bfloat16"}, {"weights", "kn"}}});
+  for (const char* name : {"rmsnorm", "softmax", "swiglu"}) all.push_back({name, {{"type", "bfloat16"}}});
+  all.push_back({"softmax", {{"type", "float16"}}});
+  all.push_back({"swiglu_quant", {{"type", "bfloat16"}, {"scale", "row"}}});
+  all.push_back({"transpose", {{"type", "uint8"}}});
   all.push_back({"open_types", {{"input.type", "float32"}, {"input.dim", "2"}, {"output.type", "float32"}, {"output.dim", "2"}}});
   all.push_back({"exposure", {{"bins", "32"}}});
   for (const char* name : {"tuple_argmax", "arrays", "updates", "halves", "names", "requires_step", "mathematics", "variants"}) all.push_back({name, {}});

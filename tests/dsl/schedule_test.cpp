@@ -121,9 +121,10 @@ TEST(ScheduleTest, comments_do_not_change_the_digest) { EXPECT_EQ(digest(parse_s
 
 
 constexpr const char* kAll =
-    "align_bounds, align_storage, async, atomic, autoschedule, bound, bound_extent, compute_at, compute_inline, compute_root, compute_with, fold_storage, fuse, "
-    "hoist_storage, hoist_storage_root, own_schedule, parallel, partition, prefetch, rename, reorder, reorder_storage, rfactor, serial, specialize, split, "
-    "store_at, store_in, store_root, tile, unroll, vectorize";
+    "accesses, align_bounds, align_storage, async, atomic, autoschedule, blocks_per_sm, bound, bound_extent, cache, cluster, compute_at, "
+    "compute_inline, compute_root, compute_with, dependent_launch, dots, fix, fold_storage, fuse, gpu_blocks, gpu_threads, hoist_storage, "
+    "hoist_storage_root, own_schedule, parallel, partition, prefetch, rename, reorder, reorder_storage, rfactor, rows, serial, specialize, "
+    "split, store_at, store_in, store_root, strips, tile, unroll, vector, vectorize";
 
 TEST(ScheduleTest, what_cannot_be_read_is_named_with_line_and_column) {
   const std::vector<std::pair<std::string, std::string>> rows = {
@@ -134,7 +135,7 @@ TEST(ScheduleTest, what_cannot_be_read_is_named_with_line_and_column) {
       {"c.compute_root() c", "line 1, column 18: expected '.', a comment or the end of the line, found 'c'"},
       {"\n\n  8.split(x)", "line 3, column 3: expected a stage or own_schedule(), found '8'"},
       {"c.vectorise(n, 8)", std::string("line 1, column 3: unknown directive 'vectorise', did you mean 'vectorize'; the directives are ") + kAll},
-      {"c.gpu_blocks(n)", std::string("line 1, column 3: unknown directive 'gpu_blocks'; the directives are ") + kAll},
+      {"c.quantise(n)", std::string("line 1, column 3: unknown directive 'quantise'; the directives are ") + kAll},
       {"c.split(n, no, ni)",
        "line 1, column 3: split has 3 arguments; write split(loop, outer, inner, factor) or split(loop, outer, inner, factor, tail)"},
       {"c.split(n, no, ni, nn)", "line 1, column 20: argument 4 of split(loop, outer, inner, factor) is a number, found 'nn'"},

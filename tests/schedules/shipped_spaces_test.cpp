@@ -41,6 +41,10 @@ const std::vector<std::string> kProblems = {
     "matmul(m=97, n=101, k=106, bf16, pairs=true, has_bias=true)", "matmul(m=3, n=1024, k=64, bf16, pairs=true, output=f32)",
     "rmsnorm(m=256, n=4096)", "rmsnorm(m=1, n=1)", "rmsnorm(m=13, n=101)",
     "softmax(m=256, n=4096)", "softmax(m=1, n=1)", "softmax(m=13, n=101)", "softmax(m=1, n=32000)",
+    "swiglu(m=256, n=4096, bf16)", "rmsnorm(m=256, n=4096, bf16)", "softmax(m=13, n=101, f16)",
+    "swiglu_quant(m=256, n=4096, bf16)", "swiglu_quant(m=1, n=1)", "swiglu_quant(m=13, n=101, scale=row)",
+    "matvec(m=1, n=4096, k=4096, bf16)", "matvec(m=8, n=101, k=103, bf16, weights=kn)", "matvec(m=1, n=1, k=1, weights=kn)",
+    "transpose(m=1024, n=4096)", "transpose(m=1, n=1, u8)", "transpose(m=13, n=101, bf16)",
     "conv(co=64, ci=64, w=96, h=64)", "conv(co=1, ci=1, w=1, h=1)", "conv(co=13, ci=7, w=31, h=17)",
     "unsharp(w=1536, h=1024, c=3)", "unsharp(w=1, h=1, c=3)", "unsharp(w=67, h=37, c=3)"};
 
@@ -123,15 +127,15 @@ TEST(Spaces, each_operator_gets_the_space_of_its_structure) {
   EXPECT_EQ(space_name("matmul(m=64, n=64, k=64, bf16, pairs=true, epilogue=gelu_tanh)"), "matmul_host");
   EXPECT_EQ(space_name("rmsnorm(m=64, n=64)"), "rows_host");
   EXPECT_EQ(space_name("softmax(m=64, n=64)"), "rows_host");
+  for (const char* name : {"rmsnorm", "softmax"}) EXPECT_EQ(space_name(std::string(name) + "(m=64, n=64, bf16)"), "rows_host") << name;
+  EXPECT_EQ(space_name("swiglu(m=64, n=64, bf16)"), "pointwise_host");
+  EXPECT_EQ(space_name("swiglu_quant(m=64, n=64, bf16)"), "pointwise_host");
+  EXPECT_EQ(space_name("swiglu_quant(m=64, n=64, bf16, scale=row)"), "sketch");
+  EXPECT_EQ(space_name("matvec(m=1, n=64, k=64, bf16)"), "matmul_host");
+  EXPECT_EQ(space_name("matvec(m=1, n=64, k=64, bf16, weights=kn)"), "sketch");
+  EXPECT_EQ(space_name("transpose(m=64, n=64)"), "sketch");
   EXPECT_EQ(space_name("conv(co=64, ci=64, w=8, h=8)"), "sketch");
   EXPECT_EQ(space_name("unsharp(w=64, h=64, c=3)"), "sketch");
-}
-
-TEST(Spaces, a_device_that_is_no_cpu_has_none) {
-  const Case c = read("swiglu(m=64, n=64)");
-  Device gpu;
-  gpu.kind = "cuda";
-  EXPECT_FALSE(space_for(c.algorithm, c.problem, gpu).has_value());
 }
 
 TEST(Spaces, the_first_seed_of_matmul_is_the_hand_schedule_in_the_device_s_own_vectors) {
@@ -179,6 +183,20 @@ TEST(Spaces, the_first_seed_of_softmax_keeps_a_row_s_exponentials) {
             "peak.compute_at(y, mi)\n"
             "peak.update(0).split(k, ro, ri, 128, GuardWithIf).atomic().vectorize(ri)\n"
             "e.compute_at(y, mi).split(n, nu, nv, 16, ShiftInwards).vectorize(nv, 16)\n");
+}
+
+// Vectors of the arithmetic: as many f32 as a register holds, whatever is read and written.
+TEST(Spaces, of_narrow_types_cut_vectors_to_what_is_computed) {
+  const auto first_line = [](const std::string& problem) {
+    const Case c = read(problem);
+    const Space space = *space_for(c.algorithm, c.problem, device_named("zen4"));
+    const std::string text = print(space.schedule(space.seeds().at(0).point));
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(first_line("swiglu(m=256, n=4096, bf16)"), first_line("swiglu(m=256, n=4096)"));
+  EXPECT_EQ(first_line("swiglu_quant(m=256, n=4096, bf16)"), first_line("swiglu(m=256, n=4096)"));
+  EXPECT_EQ(first_line("rmsnorm(m=256, n=4096, bf16)"), first_line("rmsnorm(m=256, n=4096)"));
+  EXPECT_NE(first_line("swiglu(m=256, n=4096)").find("vectorize(nv, 16)"), std::string::npos) << first_line("swiglu(m=256, n=4096)");
 }
 
 TEST(Spaces, what_all_rows_of_a_task_read_is_not_kept_row_by_row) {

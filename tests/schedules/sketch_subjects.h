@@ -44,6 +44,7 @@ inline SketchSubject read_subject(const std::string& text) {
 inline const std::vector<std::string>& lowered_problems() {
   static const std::vector<std::string> kProblems = {
       "matmul(m=256, n=1024, k=512, epilogue=silu)", "swiglu(m=256, n=4096)", "rmsnorm(m=256, n=4096)", "conv(co=64, ci=64, w=96, h=64)",
+      "transpose(m=1024, n=4096)", "swiglu_quant(m=256, n=4096, bf16, scale=row)", "matvec(m=1, n=4096, k=4096, bf16, weights=kn)",
       "unsharp(w=1536, h=1024, c=3)", "exposure()", "tuple_argmax(input.0=640, input.1=32)",
       "arrays(planes_0.0=320, planes_0.1=240, planes_1.0=320, planes_1.1=240, mixed.0=320, mixed.1=240, rows_0.0=240, rows_1.0=240)", "updates(output.0=640, output.1=480, input.0=640, input.1=480)",
       "halves(output.0=4096, a.0=4096, b.0=4096)", "names(output.0=4096, input.0=4096)", 

@@ -26,6 +26,12 @@ std::string caches(const Device& device) {
                      print_bytes(static_cast<double>(device.l3_bytes)));
 }
 
+// A machine that tunes for its CPU lacks nothing without it: a row, and neither a warning nor missing.
+std::string nvrtc(const Diagnosis& diagnosis) {
+  if (diagnosis.nvrtc_path.empty()) return "not here; kernels for GPUs need it: `.ci/setup.sh` installs it into .venv";
+  return diagnosis.nvrtc_version + ", " + diagnosis.nvrtc_path;
+}
+
 void judge_conditions(Diagnosis& diagnosis) {
   const Conditions& now = diagnosis.machine.conditions;
   if (!now.governor.empty() && now.governor != "performance")
@@ -58,7 +64,7 @@ std::vector<Tool> find_tools(const std::string& path) {
 }
 
 void judge(Diagnosis& diagnosis) {
-  if (diagnosis.machine.device.kind != "cpu") diagnosis.missing.push_back("no usable CPU was found");
+  if (diagnosis.machine.device.gpu) diagnosis.missing.push_back("no usable CPU was found");
   if (diagnosis.halide_path.empty()) diagnosis.missing.push_back("libHalide is not loaded; `.ci/setup.sh` installs it into .venv");
   for (const Tool& tool : diagnosis.tools)
     if (tool.path.empty())
@@ -82,6 +88,7 @@ std::string print_diagnosis(const Diagnosis& diagnosis) {
   table.row({"target", diagnosis.target});
   table.row({"Halide", diagnosis.halide_version + (diagnosis.halide_path.empty() ? ", not loaded" : ", " + diagnosis.halide_path)});
   table.row({"autoschedulers", diagnosis.autoschedulers.empty() ? "none" : fmt::format("{}", fmt::join(diagnosis.autoschedulers, " "))});
+  table.row({"NVRTC", nvrtc(diagnosis)});
   for (const Tool& tool : diagnosis.tools) table.row({tool.name, tool.path.empty() ? "missing" : tool.path});
   table.row({"SQLite", diagnosis.sqlite_version});
   table.row({"disk", fmt::format("{} free in {}", print_bytes(diagnosis.free_bytes), diagnosis.store_folder.string())});
@@ -100,11 +107,12 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
   const Conditions& now = diagnosis.machine.conditions;
   Json tools = Json::object();
   for (const Tool& tool : diagnosis.tools) tools[tool.name] = tool.path.empty() ? Json(nullptr) : Json(tool.path);
-  return Json{{"device", {{"kind", device.kind}, {"model", device.model}, {"features", device.features}, {"cores", device.cores},
+  return Json{{"device", {{"kind", device.kind()}, {"model", device.model}, {"features", device.features}, {"cores", device.cores},
                           {"l1_bytes", device.l1_bytes}, {"l2_bytes", device.l2_bytes}, {"l3_bytes", device.l3_bytes},
                           {"vector_bytes", device.vector_bytes}, {"vector_registers", device.vector_registers}}},
               {"target", diagnosis.target},
               {"halide", {{"version", diagnosis.halide_version}, {"path", diagnosis.halide_path}, {"autoschedulers", diagnosis.autoschedulers}}},
+              {"nvrtc", diagnosis.nvrtc_path.empty() ? Json(nullptr) : Json{{"version", diagnosis.nvrtc_version}, {"path", diagnosis.nvrtc_path}}},
               {"tools", tools},
               {"sqlite_version", diagnosis.sqlite_version},
               {"free_bytes", diagnosis.free_bytes},

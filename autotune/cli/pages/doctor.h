@@ -23,6 +23,7 @@ struct Diagnosis {
   std::string target;          // Halide's target string for this device
   std::string halide_version, halide_path;  // path: empty when the program does not run with it
   std::vector<std::string> autoschedulers;
+  std::string nvrtc_version, nvrtc_path;  // path: empty when it is not there; nothing of a CPU's needs it
   std::string sqlite_version;
   std::filesystem::path store_folder;
   double free_bytes = 0;       // where the store lies

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "autotune/cli/pages/json.h"
+#include "autotune/cli/pages/explain_parts.h"
 #include "autotune/cli/text_table.h"
 #include "autotune/cli/units.h"
 
@@ -11,7 +11,6 @@ namespace {
 
 using generators::Actual;
 using generators::Predicted;
-using generators::Rejection;
 
 std::string bytes_text(std::int64_t bytes) { return print_bytes(static_cast<double>(bytes)); }
 
@@ -61,20 +60,6 @@ std::string print_actual(const Actual& actual, const Device& device) {
       bytes_text(actual.code_bytes), "stack frame", bytes_text(actual.stack_frame_bytes));
 }
 
-std::string print_rejection(const Rejection& rejection) {
-  std::string text = fmt::format("rejected: {}\n{}", print(rejection.reason), indented(rejection.text, "  "));
-  if (rejection.asked && rejection.allowed) text += fmt::format("  asked {:.6g}, allowed {:.6g}\n", *rejection.asked, *rejection.allowed);
-  return text;
-}
-
-std::string print_known(const KnownTime& known) {
-  const db::KnownOutcome& outcome = known.outcome;
-  if (outcome.rejection) return fmt::format("when it was tried: {}\n{}", outcome.rejection->reason, indented(outcome.rejection->text, "  "));
-  if (!outcome.value_ns || !outcome.ratio) return "built and checked before, not timed\n";
-  return fmt::format("timed: {} a call, {:.2f}x the baseline's speed in the same race ({}{})\n  on {}; {}\n", print_ns(*outcome.value_ns),
-                     1 / *outcome.ratio, outcome.stage, outcome.clean ? "" : ", contended", known.device, known.protocol);
-}
-
 Json predicted_json(const std::optional<Predicted>& predicted) {
   if (!predicted) return nullptr;
   Json working_sets = Json::object();
@@ -107,24 +92,11 @@ Json actual_json(const std::optional<Actual>& actual) {
           {"code_bytes", actual->code_bytes}, {"stack_frame_bytes", actual->stack_frame_bytes}};
 }
 
-Json rejection_json(const std::optional<Rejection>& rejection) {
-  if (!rejection) return nullptr;
-  return {{"reason", print(rejection->reason)}, {"asked", or_null(rejection->asked)}, {"allowed", or_null(rejection->allowed)}, {"text", rejection->text}};
-}
-
-Json known_json(const std::optional<KnownTime>& known) {
-  if (!known) return nullptr;
-  const db::KnownOutcome& outcome = known->outcome;
-  return {{"stage", outcome.stage}, {"time_ns", or_null(outcome.value_ns)}, {"ratio", or_null(outcome.ratio)}, {"clean", outcome.clean},
-          {"rejected", outcome.rejection ? Json(outcome.rejection->reason) : Json(nullptr)}, {"device", known->device}, {"protocol", known->protocol}};
-}
-
 }  // namespace
 
 std::string print_explanation(const Explanation& explanation) {
   const ExplainSubject& subject = explanation.subject;
-  std::string text = fmt::format("{}\ncandidate {} on {}\n{}\n", print(subject.problem), digest(subject.schedule).short_hex(), explanation.device.model,
-                                 indented(print(subject.schedule), "  "));
+  std::string text = print_head(subject, explanation.device);
   if (explanation.costs.closed.tree || !explanation.build.rejection) text += print_closed(explanation.costs) + "\n";  // else the rejection says why
   if (explanation.build.rejection) text += print_rejection(*explanation.build.rejection) + "\n";
   if (explanation.build.predicted) text += print_predicted(*explanation.build.predicted, explanation.device) + "\n";
@@ -140,23 +112,18 @@ std::string explanation_json(const Explanation& explanation) {
   const ExplainSubject& subject = explanation.subject;
   Json bounds = Json::object();
   for (const Bound& bound : explanation.advice.bounds) bounds[bound.resource] = bound.cycles;
-  return Json{{"operator", subject.problem.operator_name},
-              {"problem", print(subject.problem)},
-              {"candidate", digest(subject.schedule).short_hex()},
-              {"schedule", print(subject.schedule)},
-              {"device", explanation.device.model},
-              {"threads", explanation.threads},
-              {"closed_forms", closed_json(explanation.costs, explanation.device)},
-              {"predicted", predicted_json(explanation.build.predicted)},
-              {"actual", actual_json(explanation.build.actual)},
-              {"rejection", rejection_json(explanation.build.rejection)},
-              {"known", known_json(explanation.known)},
-              {"binds", explanation.advice.binds},
-              {"bounds_cycles", bounds},
-              {"advice", explanation.advice.lines},
-              {"next", explanation.advice.next.empty() ? Json(nullptr) : Json(explanation.advice.next)}}
-             .dump(2) +
-         "\n";
+  Json json = head_json(subject, explanation.device);
+  json.update({{"threads", explanation.threads},
+               {"closed_forms", closed_json(explanation.costs, explanation.device)},
+               {"predicted", predicted_json(explanation.build.predicted)},
+               {"actual", actual_json(explanation.build.actual)},
+               {"rejection", rejection_json(explanation.build.rejection)},
+               {"known", known_json(explanation.known)},
+               {"binds", explanation.advice.binds},
+               {"bounds_cycles", bounds},
+               {"advice", explanation.advice.lines},
+               {"next", explanation.advice.next.empty() ? Json(nullptr) : Json(explanation.advice.next)}});
+  return json.dump(2) + "\n";
 }
 
 }  // namespace kiln::autotune::cli

@@ -19,11 +19,13 @@ std::string spaces_json(const std::vector<schedules::ShippedSpace>& spaces);
 struct KnownDevice {
   std::string digest, model;
   Device device;
-  bool is_here = false;      // this machine
-  bool has_results = false;  // the store has results of it
+  bool is_here = false;            // this machine
+  bool has_results = false;        // the store has results of it
+  std::vector<std::string> names;  // that a flag may say for it
 };
-// This machine first, then the devices of the store at `db_path`, when there is one.
+// This machine first, then the devices of the store at `db_path`, when there is one, then those of schedules/devices that are neither.
 std::vector<KnownDevice> known_devices(const Device& here, const std::string& db_path);
+// CPUs and GPUs in a table each.
 std::string print_devices(const std::vector<KnownDevice>& devices, bool colour);
 std::string devices_json(const std::vector<KnownDevice>& devices);
 

@@ -10,6 +10,7 @@
 #include "autotune/cli/verbs/verbs.h"
 #include "db/store.h"
 #include "dsl/autoschedulers.h"
+#include "generators/cuda/compile/nvrtc.h"
 #include "generators/host/host.h"
 
 namespace kiln::autotune::cli {
@@ -25,6 +26,15 @@ std::string loaded_library(const std::string& name) {
   return {};
 }
 
+// Loads it to ask; a compiler touches no device.
+void look_for_nvrtc(Diagnosis& diagnosis) try {
+  const generators::cuda::compile::Nvrtc nvrtc;
+  diagnosis.nvrtc_version = nvrtc.version();
+  diagnosis.nvrtc_path = nvrtc.path();
+} catch (const generators::cuda::compile::NvrtcMissing&) {
+  // the page says how to get it
+}
+
 Diagnosis diagnose(const std::string& db) {
   Diagnosis diagnosis;
   diagnosis.machine = probe();
@@ -33,6 +43,7 @@ Diagnosis diagnose(const std::string& db) {
       std::to_string(HALIDE_VERSION_MAJOR) + "." + std::to_string(HALIDE_VERSION_MINOR) + "." + std::to_string(HALIDE_VERSION_PATCH);
   diagnosis.halide_path = loaded_library("libHalide.so");
   diagnosis.autoschedulers = available_autoschedulers();
+  look_for_nvrtc(diagnosis);
   db::Store memory(":memory:");
   db::Statement version = memory.connection().query("SELECT sqlite_version()");
   if (version.step()) diagnosis.sqlite_version = version.text(0);

@@ -6,18 +6,21 @@
 #include "autotune/cli/arguments.h"
 #include "autotune/cli/open_store.h"
 #include "autotune/cli/pages/explain.h"
+#include "autotune/cli/pages/explain_gpu.h"
 #include "autotune/cli/pages/rows.h"
 #include "autotune/cli/print.h"
 #include "autotune/cli/read_text.h"
 #include "autotune/cli/verbs/verbs.h"
 #include "autotune/probe.h"
 #include "dsl/error.h"
+#include "schedules/devices.h"
 
 namespace kiln::autotune::cli {
 namespace {
 
 struct Flags {
-  std::string candidate, schedule_file, problem, threads;
+  std::string candidate, schedule_file, problem, device, threads;
+  bool emulate = false;
   std::vector<std::string> libraries;
 };
 
@@ -35,24 +38,62 @@ Schedule read_schedule(const std::string& file) {
   }
 }
 
-Explanation explain(const Flags& flags, const Common& common) {
-  Explanation explanation;
-  explanation.device = probe().device;
-  explanation.threads = flags.threads.empty() ? explanation.device.cores : static_cast<int>(parse_whole("--threads", flags.threads, 1, 4096));
+// What a candidate is, and how it fared before.
+struct Named {
+  ExplainSubject subject;
+  std::optional<KnownTime> known;
+};
+
+Named named(const Flags& flags, const Common& common, const Device& device) {
   if (!flags.schedule_file.empty()) {
-    Reader reader(flags.libraries, explanation.device);
-    explanation.subject = read_subject(reader, flags.problem, read_schedule(flags.schedule_file));
-  } else {
-    db::Store store = open_to_read(common);
-    const db::CandidateName name = one_candidate(store, flags.candidate, flags.problem);
-    explanation.subject = stored_subject(store, name.schedule, name.problem);
-    explanation.known = known_time(store, name.schedule, name.problem);
+    Reader reader(flags.libraries, device);
+    return {read_subject(reader, flags.problem, read_schedule(flags.schedule_file)), {}};
   }
+  db::Store store = open_to_read(common);
+  const db::CandidateName name = one_candidate(store, flags.candidate, flags.problem);
+  return {stored_subject(store, name.schedule, name.problem), known_time(store, name.schedule, name.problem)};
+}
+
+Explanation explain(const Flags& flags, Named named, const Device& device) {
+  Explanation explanation;
+  explanation.device = device;
+  explanation.threads = flags.threads.empty() ? device.cores : static_cast<int>(parse_whole("--threads", flags.threads, 1, 4096));
+  explanation.subject = std::move(named.subject);
+  explanation.known = std::move(named.known);
   explanation.costs = costs_of(explanation.subject, explanation.device);
   explanation.build = build_once(explanation.subject, explanation.device);
   explanation.advice = advise(explanation.build, explanation.device, explanation.threads, element_bytes_of(*explanation.subject.algorithm),
                               explanation.costs.least);
   return explanation;
+}
+
+GpuExplanation explain_gpu(const Flags& flags, Named named, const Device& device) {
+  GpuExplanation explanation{std::move(named.subject), device, {}, {}, std::move(named.known)};
+  explanation.build = build_once(explanation.subject, device);
+  if (flags.emulate && !explanation.build.rejection) explanation.emulation = emulate_once(explanation.subject, device);
+  return explanation;
+}
+
+// This machine's processor, a device that is here, or one by name.
+Device device_of(const std::string& name) {
+  if (name.empty()) return probe().device;
+  if (const schedules::NamedDevice* known = schedules::find_device(name)) return known->device;
+  return probe({}, name).device;
+}
+
+int run(const Flags& flags, const Common& common) {
+  require_one_subject(flags);
+  const Device device = device_of(flags.device);
+  if (flags.emulate && !device.gpu) throw UsageError(fmt::format("--emulate runs a GPU's kernels; {} is a CPU: --device h200 names a GPU", device.model));
+  Named subject = named(flags, common, device);
+  if (device.gpu) {
+    const GpuExplanation explanation = explain_gpu(flags, std::move(subject), device);
+    print_result(common.json ? explanation_json(explanation) : print_explanation(explanation));
+    return explanation.build.rejection || (explanation.emulation && explanation.emulation->rejection) ? kNegative : kDone;
+  }
+  const Explanation explanation = explain(flags, std::move(subject), device);
+  print_result(common.json ? explanation_json(explanation) : print_explanation(explanation));
+  return explanation.build.rejection ? kNegative : kDone;
 }
 
 }  // namespace
@@ -64,12 +105,9 @@ Action declare_explain(CLI::App& app) {
   app.add_option("--problem", flags->problem, "what the schedule is for, as in 'matmul(m=256, n=1024, k=1024)'")->option_text("P");
   app.add_option("--load", flags->libraries, "a shared library with generators; may be repeated")->option_text("LIB")->allow_extra_args(false);
   app.add_option("--threads", flags->threads, "threads that a call may use (default: the usable cores)")->option_text("N");
-  return [flags](const Common& common) {
-    require_one_subject(*flags);
-    const Explanation explanation = explain(*flags, common);
-    print_result(common.json ? explanation_json(explanation) : print_explanation(explanation));
-    return explanation.build.rejection ? kNegative : kDone;
-  };
+  app.add_option("--device", flags->device, "cpu (the default), cuda:0, or a GPU by name: h100, h200, sm_80")->option_text("NAME");
+  app.add_flag("--emulate", flags->emulate, "also run a GPU's kernels in the emulator, against the reference");
+  return [flags](const Common& common) { return run(*flags, common); };
 }
 
 }  // namespace kiln::autotune::cli

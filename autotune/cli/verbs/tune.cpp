@@ -16,6 +16,7 @@
 #include "autotune/cli/read_text.h"
 #include "autotune/cli/text_table.h"
 #include "autotune/cli/verbs/verbs.h"
+#include "autotune/probe.h"
 #include "autotune/session.h"
 #include "dsl/error.h"
 #include "dsl/problem.h"
@@ -34,11 +35,6 @@ double budget(const Flags& flags) {
   if (!flags.for_.empty()) return parse_duration("--for", flags.for_);
   if (!flags.until.empty()) return parse_until("--until", flags.until, std::time(nullptr));
   throw UsageError("how long? --for 8h, or --until 07:00");
-}
-
-void require_device(const std::string& device) {
-  if (device.empty() || device == "cpu") return;
-  throw UsageError(fmt::format("--device {}: this program tunes for `cpu`, the one it runs on", device));
 }
 
 // Without a name on the command line the store's demand is followed, when it holds some.
@@ -61,7 +57,6 @@ void require_readable(const Flags& flags) {
 TuneOptions options_of(const Flags& flags, const Common& common) {
   require_something(flags, common);
   if (flags.cold && flags.hot) throw UsageError("--cold and --hot exclude each other");
-  require_device(flags.device);
   TuneOptions options;
   options.operators = flags.operators;
   options.problems = flags.problems;
@@ -73,6 +68,8 @@ TuneOptions options_of(const Flags& flags, const Common& common) {
   if (const char* folder = std::getenv("KILN_CACHE_DIR")) options.cache_folder = folder;
   if (!flags.threads.empty()) options.threads = static_cast<int>(parse_whole("--threads", flags.threads, 1, 4096));
   if (!flags.jobs.empty()) options.jobs = static_cast<int>(parse_whole("--jobs", flags.jobs, 1, 4096));
+  if (!flags.device.empty()) options.device = flags.device;
+  gpu_ordinal(options.device);  // another name is no device
   options.cache = flags.cold ? Cache::cold : Cache::hot;
   if (!flags.seed.empty()) options.seed = static_cast<std::uint64_t>(parse_whole("--seed", flags.seed, 0));
   if (!flags.shard.empty()) options.shard = parse_shard("--shard", flags.shard);
@@ -118,7 +115,7 @@ Action declare_tune(CLI::App& app) {
   app.add_option("--for", flags->for_, "how long: 90s, 10m, 8h, 1h30m; choices are made by then")->option_text("TIME");
   app.add_option("--until", flags->until, "or until when: 07:00, local time")->option_text("CLOCK");
   app.add_option("--load", flags->libraries, "a shared library with generators; may be repeated")->option_text("LIB")->allow_extra_args(false);
-  app.add_option("--device", flags->device, "cpu (the default)")->option_text("NAME");
+  app.add_option("--device", flags->device, "cpu (the default), or cuda:0 and so on")->option_text("NAME");
   app.add_option("--try", flags->try_files, "a schedule to start from; may be repeated")->option_text("FILE")->allow_extra_args(false);
   app.add_option("--threads", flags->threads, "threads of the measured kernels (default: the usable cores)")->option_text("N");
   app.add_option("--jobs", flags->jobs, "compile workers (default: the usable cores)")->option_text("N");

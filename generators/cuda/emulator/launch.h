@@ -19,6 +19,9 @@ struct Label {
   std::uint32_t offset = 0, stride = 0, count = 1;
 };
 
+// What can be emulated at once.
+inline constexpr unsigned kMostBlocks = 64, kMostThreads = 16384, kMostSharedBytes = 232448;  // sm_90 has 227 KiB for a block
+
 struct Launch {
   unsigned grid = 1, cluster = 1, threads = 128;  // blocks; blocks of a cluster; threads of a block, whole warps
   unsigned shared_bytes = 0;
@@ -36,8 +39,7 @@ struct Report {
   bool ok() const { return kind.empty(); }
 };
 
-// Runs to the end or to the first fault. The same kernel, inputs and seed give the same run. Limits: 64 blocks, 16,384 threads, 232,448 bytes of
-// shared memory; throws std::invalid_argument beyond them. One launch at a time in a process.
+// Runs to the end or to the first fault. The same kernel, inputs and seed give the same run. Throws std::invalid_argument beyond the limits. One launch at a time in a process.
 Report run(const Launch& launch, Memory& memory, Entry entry, void** arguments);
 
 }  // namespace kiln::generators::cuda::emulator

@@ -238,6 +238,8 @@ Diagnosis healthy() {
   diagnosis.halide_version = "21.0.0";
   diagnosis.halide_path = "/opt/libHalide.so.21";
   diagnosis.autoschedulers = {"Mullapudi2016"};
+  diagnosis.nvrtc_version = "13.0.88";
+  diagnosis.nvrtc_path = "/opt/libnvrtc.so.13";
   diagnosis.sqlite_version = "3.40.1";
   diagnosis.store_folder = "/night";
   diagnosis.free_bytes = 50.0 * (1u << 30);
@@ -261,6 +263,17 @@ TEST(Doctor, what_is_missing_names_the_package) {
   EXPECT_EQ(diagnosis.missing, (std::vector<std::string>{"libHalide is not loaded; `.ci/setup.sh` installs it into .venv",
                                                          "ld is needed for measuring and exporting: apt-get install binutils"}));
   EXPECT_NE(print_diagnosis(diagnosis).find("missing: ld is needed for measuring and exporting: apt-get install binutils\n"), std::string::npos);
+}
+
+TEST(Doctor, nvrtc_is_not_missing_but_its_absence_is_told) {
+  Diagnosis diagnosis = healthy();
+  EXPECT_EQ(Json::parse(diagnosis_json(diagnosis))["nvrtc"], (Json{{"version", "13.0.88"}, {"path", "/opt/libnvrtc.so.13"}}));
+  diagnosis.nvrtc_path.clear();
+  judge(diagnosis);
+  EXPECT_TRUE(diagnosis.missing.empty() && diagnosis.warnings.empty());
+  const std::string page = print_diagnosis(diagnosis);
+  EXPECT_NE(page.find("\nNVRTC           not here; kernels for GPUs need it: `.ci/setup.sh` installs it into .venv\n"), std::string::npos) << page;
+  EXPECT_EQ(Json::parse(diagnosis_json(diagnosis))["nvrtc"], nullptr);
 }
 
 TEST(Doctor, a_noisy_machine_is_warned_about) {

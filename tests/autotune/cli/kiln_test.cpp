@@ -132,6 +132,7 @@ TEST_F(Kiln, doctor_knows_this_machine) {
   EXPECT_EQ(page["missing"].empty(), said.code == 0);
   EXPECT_EQ(page["halide"]["version"], "21.0.0");
   EXPECT_NE(page["halide"]["path"].get<std::string>().find("libHalide"), std::string::npos);
+  EXPECT_TRUE(page["nvrtc"].is_null() || page["nvrtc"]["path"].get<std::string>().find("libnvrtc") != std::string::npos);
   EXPECT_GT(page["device"]["cores"], 0);
   EXPECT_EQ(page["target"].get<std::string>().substr(0, 7), "x86-64-");
 }
@@ -140,9 +141,14 @@ TEST_F(Kiln, operators_spaces_and_devices_are_listed) {
   const Json operators = Json::parse(run({"list", "operators", "--json"}).out);
   std::vector<std::string> names;
   for (const Json& one : operators) names.push_back(one["operator"]);
-  for (const char* name : {"matmul", "swiglu", "rmsnorm", "softmax"}) EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+  for (const char* name : {"matmul", "matvec", "rmsnorm", "softmax", "swiglu", "swiglu_quant", "transpose"})
+    EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   EXPECT_FALSE(Json::parse(run({"list", "spaces", "--json"}).out).empty());
-  EXPECT_TRUE(Json::parse(run({"list", "devices", "--json"}).out)[0]["here"]);
+  const Json devices = Json::parse(run({"list", "devices", "--json"}).out);
+  EXPECT_TRUE(devices[0]["here"]);
+  EXPECT_EQ(devices[0]["kind"], "cpu");
+  EXPECT_EQ(std::count_if(devices.begin(), devices.end(), [](const Json& one) { return one["kind"] == "gpu"; }), 3);
+  EXPECT_NE(run({"list", "devices"}).out.find("NVIDIA H200"), std::string::npos);
   const Said absent = run({"list", "operators", "--load", "./absent.so"});
   EXPECT_EQ(absent.code, 2);
   EXPECT_NE(absent.err.find("absent.so"), std::string::npos);

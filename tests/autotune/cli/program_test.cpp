@@ -52,7 +52,8 @@ TEST(Program, tune_says_what_is_missing) {
   EXPECT_EQ(usage_error({"tune", "matmul"}), "how long? --for 8h, or --until 07:00");
   EXPECT_EQ(usage_error({"tune", "matmul", "--for", "8h", "--until", "07:00"}), "--for and --until exclude each other");
   EXPECT_EQ(usage_error({"tune", "matmul", "--for", "8h", "--cold", "--hot"}), "--cold and --hot exclude each other");
-  EXPECT_EQ(usage_error({"tune", "matmul", "--for", "8h", "--device", "cuda:0"}), "--device cuda:0: this program tunes for `cpu`, the one it runs on");
+  EXPECT_EQ(usage_error({"tune", "matmul", "--for", "8h", "--device", "h200"}), "--device h200: what can be measured on is what is here: `cpu`, or `cuda:0` and so on");
+  EXPECT_EQ(usage_error({"tune", "matmul", "--for", "8h", "--device", "cuda:x"}), "--device cuda:x: what can be measured on is what is here: `cpu`, or `cuda:0` and so on");
   EXPECT_EQ(usage_error({"tune", "matmul", "--for", "8 hours"}),
             "--for 8 hours: ` ` is no unit (d, h, m, s are); a duration is written as 90s, 10m, 8h or 1h30m");
 }

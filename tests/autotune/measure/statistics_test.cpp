@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "autotune/measure/cpu_protocol.h"
+#include "autotune/measure/protocol.h"
 #include "autotune/measure/stopping.h"
 #include "dsl/error.h"
 
@@ -162,30 +162,30 @@ TEST(StoppingRule, decides_once) {
   EXPECT_EQ(rule.ratio().rounds, 6);
 }
 
-TEST(CpuProtocol, prints_as_one_line_that_parses_back) {
-  CpuProtocol protocol;
+TEST(Protocol, prints_as_one_line_that_parses_back) {
+  Protocol protocol;
   protocol.threads = 2;
   EXPECT_EQ(print(protocol),
             "kiln-cpu-1;cache=hot;threads=2;stat=q1;sample_us=150;warm_ms=5;screen_samples=5;screen_cut=1.5;round_samples=10;round_ms=50;"
             "rank_samples=60;max_samples=400;max_s=5;final_samples=200;min_clean_samples=15");
   protocol.cache = Cache::cold;
   protocol.sample_us = 0.1;
-  EXPECT_EQ(parse_cpu_protocol(print(protocol)), protocol);
+  EXPECT_EQ(parse_protocol(print(protocol)), protocol);
 }
 
 std::string protocol_error(const std::string& text) {
   try {
-    parse_cpu_protocol(text);
+    parse_protocol(text);
   } catch (const DataError& error) {
     return error.what();
   }
   return "";
 }
 
-TEST(CpuProtocol, refuses_what_it_does_not_know) {
-  EXPECT_EQ(protocol_error("kiln-cpu-2;cache=hot"), "measuring protocol `kiln-cpu-2` is not `kiln-cpu-1`");
+TEST(Protocol, refuses_what_it_does_not_know) {
+  EXPECT_EQ(protocol_error("kiln-cpu-2;cache=hot"), "measuring protocol `kiln-cpu-2` is neither `kiln-cpu-1` nor `kiln-gpu-1`");
   EXPECT_EQ(protocol_error("kiln-cpu-1;cache=hot"), "measuring protocol: stat is missing");
-  const std::string good = print(CpuProtocol{});
+  const std::string good = print(Protocol{});
   EXPECT_EQ(protocol_error(good + ";clocks=fast"), "measuring protocol: unknown key clocks");
   EXPECT_EQ(protocol_error(good + ";clocks"), "measuring protocol: `clocks` is not key=value");
   std::string bad = good;

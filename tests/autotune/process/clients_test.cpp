@@ -239,7 +239,7 @@ TEST_F(Reading, passes_the_loaders_words_on) {
 
 class Measuring : public Clients {
  protected:
-  Measuring() : measurer(Device{}, CpuProtocol{}, Objects(folder), {}, fake("measure")) {}
+  Measuring() : measurer(Device{}, Protocol{}, Objects(folder), {}, fake("measure")) {}
 
   static Subject subject(const std::string& reference) {
     static const auto algorithm = std::make_shared<const Algorithm>();
@@ -356,7 +356,7 @@ TEST_F(Measuring, forgives_one_kill_from_outside_while_the_reference_runs) {
 }
 
 TEST_F(Measuring, ends_a_reference_at_its_limit_and_says_what_would_help) {
-  Measurer hurried(Device{}, CpuProtocol{}, Objects(folder), {.prepare_s = 0.3}, fake("measure"));
+  Measurer hurried(Device{}, Protocol{}, Objects(folder), {.prepare_s = 0.3}, fake("measure"));
   try {
     hurried.prepare(subject("hang"));
     FAIL() << "no error";
@@ -368,7 +368,7 @@ TEST_F(Measuring, ends_a_reference_at_its_limit_and_says_what_would_help) {
 }
 
 TEST_F(Measuring, that_does_not_start_is_an_error_of_the_environment) {
-  Measurer none(Device{}, CpuProtocol{}, Objects(folder), {}, fake("none"));
+  Measurer none(Device{}, Protocol{}, Objects(folder), {}, fake("none"));
   try {
     none.check_health();
     FAIL() << "no error";

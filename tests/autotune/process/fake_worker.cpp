@@ -170,7 +170,7 @@ class FakeMeasuring {
       run(candidate);
       RaceResult result;
       result.id = candidate.id;
-      result.q1_ns = 100;
+      result.value_ns = 100;
       if (candidate.object.symbol == "fails") result.rejection = generators::Rejection{generators::Reason::run_error, {}, {}, "no such luck"};
       if (candidate.object.symbol != "untold") send("result", to_json(result));
     }

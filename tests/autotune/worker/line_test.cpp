@@ -72,8 +72,8 @@ class Line : public ::testing::Test {
   }
 
   // Short and without effect on what is tested: the times themselves are not looked at.
-  static CpuProtocol protocol() {
-    CpuProtocol protocol;
+  static Protocol protocol() {
+    Protocol protocol;
     protocol.threads = 2;
     protocol.sample_us = 20;
     protocol.warm_ms = 0.1;
@@ -218,7 +218,7 @@ TEST_F(Line, screens_with_few_samples) {
   for (const std::int64_t id : {0, 1}) {
     EXPECT_FALSE(results.at(id).rejection) << id;
     EXPECT_EQ(results.at(id).samples.size(), 5U);
-    EXPECT_GT(results.at(id).q1_ns, 0);
+    EXPECT_GT(results.at(id).value_ns, 0);
   }
   if (results.at(2).rejection) {
     EXPECT_EQ(results.at(2).rejection->reason, Reason::cut_slow);
@@ -273,11 +273,11 @@ TEST_F(Line, measures_a_noise_floor) {
   EXPECT_FALSE(floor.rejection);
   EXPECT_GE(floor.floor, 0);
   EXPECT_EQ(floor.contended, floor.floor > kContendedFloor);
-  EXPECT_GT(floor.q1_ns, 0);
+  EXPECT_GT(floor.value_ns, 0);
 }
 
 TEST_F(Line, races_on_rotating_buffers_when_cold) {
-  CpuProtocol cold = protocol();
+  Protocol cold = protocol();
   cold.cache = Cache::cold;
   Device small_cache = shared->device;
   small_cache.l3_bytes = 1 << 20;

@@ -54,11 +54,23 @@ TEST(Target, a_cpu_without_sse41_is_refused_by_name) {
   }
 }
 
+TEST(Target, a_gpu_is_refused_by_name) {
+  Device device = device_with({"sse41"});
+  device.model = "NVIDIA H200";
+  device.gpu.emplace();
+  try {
+    target_string(device, Isa::native, Contract::bounded);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "an object of the host back end is built for CPUs; NVIDIA H200 is a GPU");
+  }
+}
+
 TEST(Toolchain, names_halide_and_the_version_of_our_own_code_generation) { EXPECT_EQ(toolchain_text(), "halide 21.0.0\ncodegen_version 1\n"); }
 
 TEST(ProbeCpu, this_machine_has_caches_cores_and_a_name) {
   const Device device = probe_cpu();
-  EXPECT_EQ(device.kind, "cpu");
+  EXPECT_EQ(device.kind(), "cpu");
   EXPECT_FALSE(device.vendor.empty());
   EXPECT_FALSE(device.model.empty());
   EXPECT_GE(device.cores, 1);

@@ -5,29 +5,17 @@
 #include <functional>
 #include <iterator>
 #include <numbers>
-#include <random>
 
 #include "dsl/apply.h"
 #include "dsl/rebuild.h"
 #include "generators/host/lowered.h"
 #include "generators/host/memory_file.h"
 #include "schedules/devices.h"
+#include "tests/generators/operators/elements.h"
 #include "tests/generators/operators/operator_run.h"
 
 namespace kiln::tests {
 namespace {
-
-template <typename T>
-std::vector<T> drawn(std::size_t count, unsigned seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<T> values;
-  for (std::size_t i = 0; i < count; ++i) values.push_back(T(normal(random)));
-  return values;
-}
-
-double widened(float value) { return static_cast<double>(value); }
-double widened(Halide::bfloat16_t value) { return static_cast<double>(static_cast<float>(value)); }
 
 struct Shape {
   std::size_t m, n, k;

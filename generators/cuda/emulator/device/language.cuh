@@ -34,6 +34,28 @@ inline float fminf(float a, float b) { return __builtin_fminf(a, b); }
 inline float fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }
 inline float fabsf(float a) { return __builtin_fabsf(a); }
 inline float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline float expf(float a) { return __builtin_expf(a); }
+inline float logf(float a) { return __builtin_logf(a); }
+inline float sqrtf(float a) { return __builtin_sqrtf(a); }
+inline float sinf(float a) { return __builtin_sinf(a); }
+inline float cosf(float a) { return __builtin_cosf(a); }
+inline float tanf(float a) { return __builtin_tanf(a); }
+inline float asinf(float a) { return __builtin_asinf(a); }
+inline float acosf(float a) { return __builtin_acosf(a); }
+inline float atanf(float a) { return __builtin_atanf(a); }
+inline float atan2f(float a, float b) { return __builtin_atan2f(a, b); }
+inline float sinhf(float a) { return __builtin_sinhf(a); }
+inline float coshf(float a) { return __builtin_coshf(a); }
+inline float tanhf(float a) { return __builtin_tanhf(a); }
+inline float erff(float a) { return __builtin_erff(a); }
+inline float powf(float a, float b) { return __builtin_powf(a, b); }
+inline float floorf(float a) { return __builtin_floorf(a); }
+inline float ceilf(float a) { return __builtin_ceilf(a); }
+inline float truncf(float a) { return __builtin_truncf(a); }
+inline float rintf(float a) { return __builtin_rintf(a); }
+inline bool isnan(float a) { return __builtin_isnan(a); }
+inline bool isinf(float a) { return __builtin_isinf(a); }
+inline bool isfinite(float a) { return __builtin_isfinite(a); }
 inline float __uint_as_float(unsigned v) { return __builtin_bit_cast(float, v); }
 inline unsigned __float_as_uint(float v) { return __builtin_bit_cast(unsigned, v); }
 

@@ -10,7 +10,7 @@
 namespace kiln::generators::cuda::emulator {
 
 struct Region {
-  static constexpr std::size_t kBlocks = 64, kShared = kBlocks * kArena, kHeap = std::size_t{1} << 30, kGuard = 4096;
+  static constexpr std::size_t kShared = kMostBlocks * kArena, kHeap = std::size_t{1} << 30, kGuard = 4096;
 
   char* base = nullptr;
   std::size_t used = 0;      // of the heap

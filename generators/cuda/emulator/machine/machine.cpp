@@ -52,10 +52,10 @@ void check(const Launch& launch) {
     if (!holds) throw std::invalid_argument(std::string("launch: ") + what);
   };
   require(launch.grid > 0 && launch.cluster > 0 && launch.grid % launch.cluster == 0, "the grid must be a whole number of clusters");
-  require(launch.grid <= Region::kBlocks, "at most 64 blocks can be emulated");
+  require(launch.grid <= kMostBlocks, "at most 64 blocks can be emulated");
   require(launch.threads > 0 && launch.threads % 32 == 0 && launch.threads <= 1024, "a block has whole warps, at most 1024 threads");
-  require(launch.grid * launch.threads <= 16384, "at most 16384 threads can be emulated");
-  require(launch.shared_bytes <= 232448, "a block may use 232448 bytes of shared memory");  // sm_90: 227 KiB
+  require(launch.grid * launch.threads <= kMostThreads, "at most 16384 threads can be emulated");
+  require(launch.shared_bytes <= kMostSharedBytes, "a block may use 232448 bytes of shared memory");
 }
 
 // Registers of a thread at the start of a kernel whose blocks fill the 65,536 of an SM (CUDA programming guide, compute capability 9.0).

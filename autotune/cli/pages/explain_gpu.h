@@ -1,0 +1,24 @@
+// `kiln explain --device h200`: what the kernels of a candidate take of a GPU, predicted and as compiled, and what the emulator says of them.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "autotune/emulate.h"
+#include "autotune/explain.h"
+
+namespace kiln::autotune::cli {
+
+struct GpuExplanation {
+  ExplainSubject subject;
+  Device device;
+  generators::Build build;
+  std::optional<Emulation> emulation;  // where it was asked for
+  std::optional<KnownTime> known;
+};
+
+std::string print_explanation(const GpuExplanation& explanation);
+// {operator, problem, candidate, schedule, device, predicted, actual, rejection, emulation, known}
+std::string explanation_json(const GpuExplanation& explanation);
+
+}  // namespace kiln::autotune::cli

@@ -1,0 +1,108 @@
+#include "autotune/emulate.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "autotune/measure/ragged.h"
+#include "dsl/error.h"
+#include "generators/cuda/emulated/emulated.h"
+#include "generators/cuda/image.h"
+#include "generators/cuda/lower.h"
+
+namespace kiln::autotune {
+namespace {
+
+namespace cuda = generators::cuda;
+using generators::Reason;
+using generators::Rejection;
+
+// The emulator runs some million steps of a thread in a second.
+constexpr double kMostElements = 12'000;
+// Odd ones, then odd multiples of the elements that an access may take.
+constexpr std::array<std::int64_t, 7> kSmaller = {1, 5, 13, 40, 264, 1032, 4104};
+
+cuda::Extents extents_of(const Problem& problem, const Algorithm& algorithm) {
+  return [&problem, &algorithm](const Axis& place) { return extent_of(problem, algorithm, place.argument, place.dimension); };
+}
+
+double elements_of(const Problem& problem) {
+  double elements = 1;
+  for (const auto& [symbol, extent] : problem.extents) elements *= static_cast<double>(extent);
+  return elements;
+}
+
+// All problems with each extent as it is or one of the smaller ones.
+std::vector<Problem> smaller_problems(const Problem& problem) {
+  std::vector<Problem> all{problem};
+  for (const auto& [symbol, extent] : problem.extents) {
+    const std::size_t before = all.size();
+    for (const std::int64_t smaller : kSmaller) {
+      if (smaller >= extent) break;
+      for (std::size_t i = 0; i < before; ++i) {
+        all.push_back(all[i]);
+        all.back().extents[symbol] = smaller;
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<Problem> emulated_problem(const cuda::LaunchRecord& record, const Problem& problem, const Algorithm& algorithm) {
+  std::optional<Problem> best;
+  for (const Problem& smaller : smaller_problems(problem)) {
+    const Problem candidate = within_requirements(smaller, problem, algorithm);
+    if (elements_of(candidate) > kMostElements && candidate != problem) continue;
+    const cuda::Extents extents = extents_of(candidate, algorithm);
+    if (cuda::find_unmet(record, extents) || !cuda::Emulated::takes(record, extents)) continue;
+    if (!best || elements_of(candidate) > elements_of(*best)) best = candidate;
+  }
+  return best;
+}
+
+Emulator::Emulator(const Device& gpu, CompilePool& pool, const Objects& objects, const Launch& launch)
+    : pool_(pool), objects_(objects), measurer_(gpu, gpu_protocol(Cache::hot), objects, {}, launch, RunsOn::emulator) {}
+
+const ObjectRef& Emulator::reference_of(const std::shared_ptr<const Algorithm>& algorithm, const Problem& problem) {
+  const auto [at, is_new] = references_.try_emplace(digest(*algorithm));
+  if (!is_new) return at->second;
+  CompileJob job;
+  job.what = CompileJob::What::reference;
+  job.algorithm = algorithm;
+  job.problem = problem;
+  std::optional<CompileOutcome> outcome;
+  pool_.run({job}, [](std::int64_t) {}, [&](CompileOutcome done) { outcome = std::move(done); });
+  if (!outcome || !outcome->object)
+    throw UsageError(fmt::format("the reference of {} cannot be built: {}", print(problem), outcome && outcome->build.rejection ? outcome->build.rejection->text : "no worker answered"));
+  return at->second = *outcome->object;
+}
+
+Emulation Emulator::emulate(const std::shared_ptr<const Algorithm>& algorithm, const Schedule& schedule, const Problem& problem) {
+  const auto refused = [](Reason reason, std::string text) { return Emulation{{}, Rejection{reason, std::nullopt, std::nullopt, std::move(text)}}; };
+  cuda::Image program;
+  try {
+    const cuda::Program lowered = cuda::lower(*algorithm, schedule, problem);
+    program = {lowered.text(), launch_record(lowered)};
+  } catch (const ScheduleError& error) {
+    return refused(Reason::schedule_error, error.what());
+  }
+  const std::optional<Problem> small = emulated_problem(program.record, problem, *algorithm);
+  if (!small)
+    return refused(Reason::emulator_fault, fmt::format("the emulator takes {} blocks and {} threads: its launches are larger for every problem that its kernels take",
+                                                       cuda::emulator::kMostBlocks, cuda::emulator::kMostThreads));
+  Subject subject;
+  subject.algorithm = algorithm;
+  subject.problem = *small;
+  subject.reference = reference_of(algorithm, problem);
+  const Prepared prepared = measurer_.prepare(subject);
+  Candidate candidate;
+  candidate.id = 1;
+  candidate.object = {objects_.put_object(pack(program)), program.record.kernels.front().name, "emulated"};
+  const CheckOutcome outcome = measurer_.check(prepared.key, candidate);
+  return {outcome.checked, outcome.rejection};
+}
+
+}  // namespace kiln::autotune

@@ -1,0 +1,43 @@
+// A GPU's candidate without a GPU: its kernels' text in the emulator, on a problem small enough for it, against the reference.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "autotune/compile_pool.h"
+#include "autotune/measurer.h"
+#include "dsl/algorithm.h"
+#include "dsl/problem.h"
+#include "dsl/schedule.h"
+#include "generators/cuda/launch_record.h"
+#include "generators/rejection.h"
+
+namespace kiln::autotune {
+
+struct Emulation {
+  std::vector<Problem> checked;                    // each in eight orders of threads and asynchronous operations
+  std::optional<generators::Rejection> rejection;  // emulator_fault, wrong_result, …
+};
+
+// The largest problem of at most some ten thousand elements that the kernels take: extents of the given one as they are, or smaller ones that no tile divides.
+// Nothing where the emulator takes none.
+std::optional<Problem> emulated_problem(const generators::cuda::LaunchRecord& record, const Problem& problem, const Algorithm& algorithm);
+
+class Emulator {
+ public:
+  // `pool` is of the GPU that is meant: its workers build the references.
+  Emulator(const Device& gpu, CompilePool& pool, const Objects& objects, const Launch& launch = {});
+
+  // Schedules that are refused, or whose launches are too large for the emulator on every problem, are a rejection too.
+  Emulation emulate(const std::shared_ptr<const Algorithm>& algorithm, const Schedule& schedule, const Problem& problem);
+
+ private:
+  const ObjectRef& reference_of(const std::shared_ptr<const Algorithm>& algorithm, const Problem& problem);
+
+  CompilePool& pool_;
+  Objects objects_;
+  Measurer measurer_;
+  std::map<Digest, ObjectRef> references_;  // by algorithm
+};
+
+}  // namespace kiln::autotune

@@ -1,0 +1,32 @@
+// The GPU as the measuring worker sees it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "autotune/measure/protocol.h"
+#include "autotune/measure/shared_page.h"
+#include "autotune/worker/measured_device.h"
+#include "generators/cuda/driver/stream.h"
+
+namespace kiln::autotune {
+
+class GpuDevice : public MeasuredDevice {
+ public:
+  // `protocol` and `page` must outlive the value. Throws EnvironmentError without a driver, or where no device here is the one of `facts`.
+  GpuDevice(const Device& facts, const Protocol& protocol, SharedPage& page);
+
+  std::unique_ptr<LoadedCandidate> load(const ObjectRef& object, const Objects& objects) override;
+  std::unique_ptr<CallRotation> rotation(const Algorithm& algorithm, const Inputs& inputs) override;
+  std::string find_health_complaint() override;
+
+ private:
+  generators::cuda::driver::Driver driver_;
+  generators::cuda::driver::OpenDevice device_;
+  generators::cuda::driver::Stream stream_;
+  std::int64_t l2_bytes_;
+  const Protocol& protocol_;
+  SharedPage& page_;
+};
+
+}  // namespace kiln::autotune

@@ -1,0 +1,33 @@
+// The CUDA back end's first half: algorithm + schedule + problem -> kernels as text, in the order of their launches. Needs neither a compiler nor a GPU.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dsl/algorithm.h"
+#include "dsl/problem.h"
+#include "dsl/schedule.h"
+#include "generators/cuda/emit/stream.h"
+#include "generators/cuda/plan/stream_plan.h"
+#include "generators/cuda/program/recognise.h"
+
+namespace kiln::generators::cuda {
+
+struct Kernel {
+  StreamPlan plan;
+  KernelText text;
+};
+
+struct Program {
+  std::vector<Kernel> kernels;               // one after the other
+  std::vector<Intermediate> intermediates;   // what one writes and a later one reads
+  bool is_strict = false;                    // a · b + c is two roundings
+
+  std::string text() const;                  // one translation unit over generators/cuda/device
+};
+
+// Throws ScheduleError: an illegal schedule, a directive that the back end has no place for, a stage that no skeleton covers, with the requirement that it
+// misses.
+Program lower(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem);
+
+}  // namespace kiln::generators::cuda

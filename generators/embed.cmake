@@ -1,0 +1,11 @@
+# Writes OUTPUT, a C++ source with the FILES in it. Run at build time, by kiln_embed.
+string(REPLACE "," ";" FILES "${FILES}")
+set(text "#include \"${HEADER}\"\n\nnamespace ${NAMESPACE} {\n\n")
+string(APPEND text "const std::vector<${TYPE}>& ${FUNCTION}() {\n  static const std::vector<${TYPE}> files = {\n")
+foreach(file IN LISTS FILES)
+  get_filename_component(name "${file}" NAME)
+  file(READ "${file}" content)
+  string(APPEND text "      {\"${name}\", R\"KILNFILE(${content})KILNFILE\"},\n")
+endforeach()
+string(APPEND text "  };\n  return files;\n}\n\n}  // namespace ${NAMESPACE}\n")
+file(WRITE "${OUTPUT}" "${text}")

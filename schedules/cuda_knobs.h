@@ -1,0 +1,23 @@
+// What the spaces of the CUDA back end share: knobs that say how a kernel touches memory and is launched, and how they print.
+#pragma once
+
+#include "dsl/algorithm.h"
+#include "dsl/schedule.h"
+#include "schedules/space.h"
+
+namespace kiln::schedules {
+
+// Threads of a block are a matter of 1 % from 128 to 512; 64 took 1.7 times as long (an H200, 534 MB of bf16).
+inline constexpr std::int64_t kMostThreadsOfBlock = 1024;
+
+struct MemoryKnobs {
+  WordKnob loads, stores;
+  WordKnob launch;  // "plain"; "dependent": while the kernel before still runs
+};
+MemoryKnobs declare_memory_knobs(Space& space);
+void add_memory(Chain& chain, const MemoryKnobs& knobs, const Point& p);
+
+// Elements of 16 bytes of the widest argument: what one access of a thread takes. Prefetching further, or accesses of 32 bytes, gained nothing.
+std::int64_t access_elements(const Algorithm& algorithm);
+
+}  // namespace kiln::schedules

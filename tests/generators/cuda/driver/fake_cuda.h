@@ -1,0 +1,35 @@
+// What the fake driver tells of itself, beside CUDA's own functions.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <string>
+
+#include "generators/cuda/driver/driver.h"
+
+namespace kiln::generators::cuda::driver {
+
+// The library that Driver::load(KILN_FAKE_CUDA) opens too. Each test begins with a new one: nothing failing, nothing written down.
+class FakeCuda {
+ public:
+  FakeCuda() : library_(dlopen(KILN_FAKE_CUDA, RTLD_NOW | RTLD_LOCAL)) { function<void (*)()>("fake_reset")(); }
+
+  Driver driver() const { return Driver::load(KILN_FAKE_CUDA); }
+
+  // The calls since the last time that it was asked, each with what matters of its arguments: "cuMemAlloc 64; cuMemFree".
+  std::string calls() const { return function<const char* (*)()>("fake_calls")(); }
+
+  // This function answers with `status` from now on, by its name without _v2.
+  void fail(const char* name, Status status) const { function<void (*)(const char*, int)>("fake_fail")(name, status); }
+
+  void set_attribute(int attribute, int value) const { function<void (*)(int, int)>("fake_attribute")(attribute, value); }
+
+ private:
+  template <typename Function>
+  Function function(const char* name) const {
+    return reinterpret_cast<Function>(dlsym(library_, name));
+  }
+  void* library_;
+};
+
+}  // namespace kiln::generators::cuda::driver

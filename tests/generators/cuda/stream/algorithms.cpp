@@ -1,0 +1,162 @@
+#include "tests/generators/cuda/stream/algorithms.h"
+
+#include "dsl/expression.h"
+
+namespace kiln::tests {
+namespace {
+
+constexpr DType kBfloat16{TypeClass::brain_float, 16};
+
+ExpressionPtr e(const char* text) { return parse_expression(text); }
+
+Stage stage(std::string name, std::vector<std::string> loops, DType type, const char* value) { return {std::move(name), std::move(loops), {type}, {e(value)}, {}}; }
+
+Argument buffer(std::string name, bool is_output, DType type, int rank) {
+  Argument argument;
+  argument.name = std::move(name);
+  argument.is_output = is_output;
+  argument.type = type;
+  argument.rank = rank;
+  argument.estimates.assign(static_cast<std::size_t>(rank), Interval{0, 64});
+  return argument;
+}
+
+Argument scalar(std::string name, double value) {
+  Argument argument;
+  argument.name = std::move(name);
+  argument.is_scalar = true;
+  argument.type = kFloat32;
+  argument.scalar_estimate = value;
+  return argument;
+}
+
+Update over_row(const char* value) {
+  Update update;
+  update.indices = {e("m")};
+  update.values = {e(value)};
+  update.reduction = {{"k", e("0"), e("(extent i32 x.extent.0)")}};
+  return update;
+}
+
+}  // namespace
+
+Algorithm gate() {
+  Algorithm algorithm;
+  algorithm.generator = "gate";
+  algorithm.contract = Contract::strict;
+  algorithm.arguments = {buffer("g", false, kBfloat16, 2), buffer("u", false, kBfloat16, 2), buffer("y", true, kBfloat16, 2)};
+  algorithm.symbols = {{"m", {{"g", 1}, {"u", 1}, {"y", 1}}}, {"n", {{"g", 0}, {"u", 0}, {"y", 0}}}};
+  algorithm.symbol_order = {"m", "n"};
+  algorithm.stages = {
+      stage("g.in", {"d0", "d1"}, kBfloat16, "(load bf16 g 0 d0 d1)"), stage("u.in", {"d0", "d1"}, kBfloat16, "(load bf16 u 0 d0 d1)"),
+      stage("wide", {"n", "m"}, kFloat32, "(cast f32 (load bf16 g.in 0 n m))"),
+      stage("gated", {"n", "m"}, kFloat32,
+            "(div f32 (load f32 wide 0 n m) (add f32 (constant f32 1) (call f32 exp (sub f32 (constant f32 0) (load f32 wide 0 n m)))))"),
+      stage("y", {"n", "m"}, kBfloat16, "(cast bf16 (mul f32 (load f32 gated 0 n m) (cast f32 (load bf16 u.in 0 n m))))")};
+  algorithm.outputs = {"y"};
+  return algorithm;
+}
+
+Algorithm norm() {
+  Algorithm algorithm;
+  algorithm.generator = "norm";
+  algorithm.arguments = {buffer("x", false, kBfloat16, 2), buffer("gamma", false, kBfloat16, 1), scalar("eps", 1e-5), buffer("y", true, kBfloat16, 2)};
+  algorithm.symbols = {{"m", {{"x", 1}, {"y", 1}}}, {"n", {{"x", 0}, {"gamma", 0}, {"y", 0}}}};
+  algorithm.symbol_order = {"m", "n"};
+  Stage squares = stage("squares", {"m"}, kFloat32, "(constant f32 0)");
+  squares.updates = {over_row("(add f32 (load f32 squares 0 m) (mul f32 (cast f32 (load bf16 x.in 0 (reduction i32 k) m)) (cast f32 (load bf16 x.in 0 (reduction i32 k) m))))")};
+  algorithm.stages = {
+      stage("x.in", {"d0", "d1"}, kBfloat16, "(load bf16 x 0 d0 d1)"), stage("gamma.in", {"d0"}, kBfloat16, "(load bf16 gamma 0 d0)"), squares,
+      stage("scale", {"m"}, kFloat32,
+            "(div f32 (constant f32 1) (call f32 sqrt (add f32 (div f32 (load f32 squares 0 m) (cast f32 (extent i32 x.extent.0))) (parameter f32 eps))))"),
+      stage("y", {"n", "m"}, kBfloat16,
+            "(cast bf16 (mul f32 (mul f32 (cast f32 (load bf16 x.in 0 n m)) (load f32 scale 0 m)) (cast f32 (load bf16 gamma.in 0 n))))")};
+  algorithm.outputs = {"y"};
+  return algorithm;
+}
+
+Algorithm shares() {
+  Algorithm algorithm;
+  algorithm.generator = "shares";
+  algorithm.arguments = {buffer("x", false, kFloat32, 2), buffer("y", true, kFloat32, 2)};
+  algorithm.symbols = {{"m", {{"x", 1}, {"y", 1}}}, {"n", {{"x", 0}, {"y", 0}}}};
+  algorithm.symbol_order = {"m", "n"};
+  Stage peak = stage("peak", {"m"}, kFloat32, "(constant f32 -3.4028235e+38)"), total = stage("total", {"m"}, kFloat32, "(constant f32 0)");
+  peak.updates = {over_row("(max f32 (load f32 peak 0 m) (load f32 x.in 0 (reduction i32 k) m))")};
+  total.updates = {over_row("(add f32 (load f32 total 0 m) (load f32 e 0 (reduction i32 k) m))")};
+  algorithm.stages = {stage("x.in", {"d0", "d1"}, kFloat32, "(load f32 x 0 d0 d1)"), peak,
+                      stage("e", {"n", "m"}, kFloat32, "(call f32 exp (sub f32 (load f32 x.in 0 n m) (load f32 peak 0 m)))"), total,
+                      stage("y", {"n", "m"}, kFloat32, "(div f32 (load f32 e 0 n m) (load f32 total 0 m))")};
+  algorithm.outputs = {"y"};
+  return algorithm;
+}
+
+Algorithm scaled_rows() {
+  Algorithm algorithm;
+  algorithm.generator = "scaled_rows";
+  algorithm.contract = Contract::strict;
+  algorithm.arguments = {buffer("x", false, kBfloat16, 2), buffer("y", true, kFloat32, 2), buffer("scales", true, kFloat32, 1)};
+  algorithm.symbols = {{"m", {{"x", 1}, {"y", 1}, {"scales", 0}}}, {"n", {{"x", 0}, {"y", 0}}}};
+  algorithm.symbol_order = {"m", "n"};
+  Stage peak = stage("peak", {"m"}, kFloat32, "(constant f32 0)");
+  peak.updates = {over_row("(max f32 (load f32 peak 0 m) (call f32 abs (cast f32 (load bf16 x.in 0 (reduction i32 k) m))))")};
+  algorithm.stages = {stage("x.in", {"d0", "d1"}, kBfloat16, "(load bf16 x 0 d0 d1)"), peak,
+                      stage("row", {"m"}, kFloat32, "(div f32 (max f32 (load f32 peak 0 m) (constant f32 0.001953125)) (constant f32 448))"),
+                      stage("y", {"n", "m"}, kFloat32, "(div f32 (cast f32 (load bf16 x.in 0 n m)) (load f32 row 0 m))"),
+                      stage("scales", {"m"}, kFloat32, "(load f32 row 0 m)")};
+  algorithm.outputs = {"y", "scales"};
+  return algorithm;
+}
+
+Algorithm turn() {
+  Algorithm algorithm;
+  algorithm.generator = "turn";
+  algorithm.contract = Contract::strict;
+  algorithm.arguments = {buffer("x", false, kFloat32, 2), buffer("z", false, kFloat32, 2), buffer("y", true, kFloat32, 2)};
+  algorithm.symbols = {{"m", {{"x", 0}, {"z", 1}, {"y", 1}}}, {"n", {{"x", 1}, {"z", 0}, {"y", 0}}}};
+  algorithm.symbol_order = {"m", "n"};
+  algorithm.stages = {stage("x.in", {"d0", "d1"}, kFloat32, "(load f32 x 0 d0 d1)"), stage("z.in", {"d0", "d1"}, kFloat32, "(load f32 z 0 d0 d1)"),
+                      stage("y", {"n", "m"}, kFloat32, "(add f32 (mul f32 (constant f32 2) (load f32 x.in 0 m n)) (load f32 z.in 0 n m))")};
+  algorithm.outputs = {"y"};
+  return algorithm;
+}
+
+namespace {
+
+Algorithm dot(bool by_terms) {
+  Algorithm algorithm;
+  algorithm.generator = by_terms ? "dot_by_terms" : "dot_by_columns";
+  algorithm.arguments = {buffer("x", false, kBfloat16, 2), buffer("w", false, kBfloat16, 2), buffer("bias", false, kBfloat16, 1), buffer("y", true, kBfloat16, 2)};
+  algorithm.symbols = {{"k", {{"x", 0}, {"w", by_terms ? 0 : 1}}}, {"m", {{"x", 1}, {"y", 1}}}, {"n", {{"w", by_terms ? 1 : 0}, {"bias", 0}, {"y", 0}}}};
+  algorithm.symbol_order = {"m", "n", "k"};
+  Stage c = stage("c", {"n", "m"}, kFloat32, "(constant f32 0)");
+  Update update;
+  update.indices = {e("n"), e("m")};
+  update.values = {e(by_terms ? "(add f32 (load f32 c 0 n m) (mul f32 (cast f32 (load bf16 x.in 0 (reduction i32 k) m)) (cast f32 (load bf16 w.in 0 (reduction i32 k) n))))"
+                              : "(add f32 (load f32 c 0 n m) (mul f32 (cast f32 (load bf16 x.in 0 (reduction i32 k) m)) (cast f32 (load bf16 w.in 0 n (reduction i32 k)))))")};
+  update.reduction = {{"k", e("0"), e("(extent i32 x.extent.0)")}};
+  c.updates = {update};
+  algorithm.stages = {stage("x.in", {"d0", "d1"}, kBfloat16, "(load bf16 x 0 d0 d1)"), stage("w.in", {"d0", "d1"}, kBfloat16, "(load bf16 w 0 d0 d1)"),
+                      stage("bias.in", {"d0"}, kBfloat16, "(load bf16 bias 0 d0)"), c,
+                      stage("y", {"n", "m"}, kBfloat16, "(cast bf16 (add f32 (load f32 c 0 n m) (cast f32 (load bf16 bias.in 0 n))))")};
+  algorithm.outputs = {"y"};
+  return algorithm;
+}
+
+}  // namespace
+
+Algorithm dot_by_terms() { return dot(true); }
+Algorithm dot_by_columns() { return dot(false); }
+
+Algorithm shift() {
+  Algorithm algorithm;
+  algorithm.generator = "shift";
+  algorithm.arguments = {buffer("x", false, kFloat32, 2), buffer("y", true, kFloat32, 2)};
+  algorithm.symbols = {{"m", {{"x", 1}, {"y", 1}}}, {"n", {{"y", 0}}}, {"w", {{"x", 0}}}};
+  algorithm.symbol_order = {"m", "n", "w"};
+  algorithm.stages = {stage("x.in", {"d0", "d1"}, kFloat32, "(load f32 x 0 d0 d1)"), stage("y", {"n", "m"}, kFloat32, "(load f32 x.in 0 (add i32 n 1) m)")};
+  algorithm.outputs = {"y"};
+  return algorithm;
+}
+
+}  // namespace kiln::tests

@@ -1,0 +1,30 @@
+// Algorithms for the stream skeleton, written down by hand: no Halide is needed to see what becomes of them.
+#pragma once
+
+#include "dsl/algorithm.h"
+
+namespace kiln::tests {
+
+// y(n, m) = bf16(g / (1 + exp(-g)) · u): g, u, y of bf16. Contract strict.
+Algorithm gate();
+
+// y(n, m) = bf16(x · scale(m) · gamma(n)), scale(m) = 1 / sqrt(squares(m) / n + eps), squares(m) the sum of x²; x, gamma, y of bf16. Contract bounded.
+Algorithm norm();
+
+// y(n, m) = e / total(m), e(n, m) = exp(x - peak(m)): peak and total over the row; f32. Contract bounded.
+Algorithm shares();
+
+// scales(m) = max(peak(m), 1 / 512) / 448, peak(m) the largest |x| of the row; y(n, m) = x / scale: x of bf16, the outputs of f32. Contract strict.
+Algorithm scaled_rows();
+
+// y(n, m) = 2 · x(m, n) + z(n, m), f32. Contract strict.
+Algorithm turn();
+
+// y(n, m) = bf16(c + bias(n)), c(n, m) the sum over k of x(k, m) · w(k, n), or of x(k, m) · w(n, k): all of bf16, sums of f32. Contract bounded.
+Algorithm dot_by_terms();
+Algorithm dot_by_columns();
+
+// y(n, m) = x(n + 1, m), f32.
+Algorithm shift();
+
+}  // namespace kiln::tests

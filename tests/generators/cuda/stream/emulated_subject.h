@@ -1,0 +1,38 @@
+// One problem of an operator with drawn inputs and what the CPU build in higher precision makes of them: every program of kernels is held against it, in the
+// emulator.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "autotune/measure/tolerance.h"
+#include "dsl/algorithm.h"
+#include "dsl/problem.h"
+#include "generators/cuda/emulated/emulated.h"
+#include "generators/host/loaded.h"
+
+namespace kiln::tests {
+
+class EmulatedSubject {
+ public:
+  // Calls the reference. `algorithm` must outlive the value. Throws Error when its call fails.
+  EmulatedSubject(const Algorithm& algorithm, const std::string& problem, const generators::host::Loaded& reference, std::uint64_t seed);
+
+  const Problem& problem() const { return problem_; }
+  const generators::cuda::Extents& extents() const { return call_.extents; }
+
+  // Empty when no fault is found and every output is right; else the fault, or the element that is wrong.
+  std::string difference(const generators::cuda::Emulated& program, unsigned seed) const;
+
+ private:
+  const Algorithm& algorithm_;
+  Problem problem_;
+  std::vector<std::vector<std::int64_t>> extents_;
+  std::vector<autotune::Tolerance> tolerances_;
+  std::vector<DType> reference_types_;
+  std::vector<std::vector<std::byte>> expected_;  // by argument
+  generators::cuda::Emulated::Call call_;         // inputs and scalars as drawn, outputs of the right size
+};
+
+}  // namespace kiln::tests

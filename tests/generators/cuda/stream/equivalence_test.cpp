@@ -1,0 +1,125 @@
+// What the stream skeleton's kernels compute, in the emulator, equals the reference: every shape, ragged extents, eight orders in which threads take turns.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dsl/read_algorithm.h"
+#include "dsl/schedule.h"
+#include "generators/cuda/emulated/emulated.h"
+#include "generators/host/host.h"
+#include "generators/operators/operators.h"
+#include "schedules/devices.h"
+#include "schedules/spaces.h"
+#include "tests/generators/cuda/stream/emulated_subject.h"
+#include "tests/support/random_schedule.h"
+
+namespace kiln::tests {
+namespace {
+
+namespace cuda = generators::cuda;
+namespace host = generators::host;
+
+constexpr std::uint64_t kSeed = 20261130;
+constexpr unsigned kOrders = 8;
+
+struct Case {
+  std::string problem, schedule;
+};
+
+constexpr const char* kFlat = "y.fuse(n, m, i).split(i, b, i, 1024, GuardWithIf).split(i, t, v, 4).gpu_blocks(b).gpu_threads(t).vectorize(v)\n";
+constexpr const char* kNorm = "\nscale.compute_at(y, m)\nsquares.compute_at(y, m)\n";
+constexpr const char* kSoft = "\nscale.compute_at(y, m)\nsum.compute_at(y, m)\npeak.compute_at(y, m)\n";
+
+std::vector<Case> cases() {
+  return {
+      {"swiglu(m=7, n=333)", kFlat},
+      {"swiglu(m=1, n=1)", kFlat},
+      {"swiglu(m=3, n=1024)", "y.fuse(n, m, i).split(i, b, i, 512, GuardWithIf).split(i, a, i, 256).split(i, t, v, 2).gpu_blocks(b).unroll(a).gpu_threads(t).vectorize(v)\n"},
+      {"swiglu(m=5, n=52)", "y.rows(3, 32).vector(4)\n"},
+      {"rmsnorm(m=7, n=132)", std::string("y.rows(2, 32).vector(4)") + kNorm},
+      {"rmsnorm(m=3, n=1000)", std::string("y.rows(1, 128)") + kNorm},
+      {"rmsnorm(m=1, n=1024)", std::string("y.rows(1, 64).vector(4).fix(n).blocks_per_sm(2)") + kNorm},
+      {"rmsnorm(m=3, n=2040)", std::string("y.rows(1, 64).vector(4).cluster(4)") + kNorm},
+      {"rmsnorm(m=2, n=33)", std::string("y.rows(1, 32).vector(1)") + kNorm},
+      {"rmsnorm(m=5, n=96)", "y.rows(1, 32)\nscale.compute_at(y, m)\nsquares.compute_root().rows(2, 64)\n"},
+      {"softmax(m=5, n=500)", std::string("y.rows(1, 64).vector(4)") + kSoft},
+      {"softmax(m=5, n=300)", std::string("y.rows(2, 96).vector(2)\ne.compute_at(y, m)") + kSoft},
+      {"softmax(m=2, n=4096)", std::string("y.rows(1, 256).vector(4).cluster(2).dependent_launch()") + kSoft},
+  };
+}
+
+// Algorithm and reference of an operator under its parameters, once.
+class Oracle {
+ public:
+  explicit Oracle(const std::string& problem)
+      : device_(host::probe_cpu()), algorithm(read(problem, device_)), reference(host::build_reference(algorithm, device_)) {}
+
+  static Algorithm read(const std::string& problem, const Device& device) {
+    generators::shipped_operators();
+    const std::string target = host::target_string(device, host::Isa::native, Contract::bounded);
+    const ProblemText text = parse_problem_text(problem);
+    const OperatorSignature signature = signature_of(text.operator_name, target);
+    return read_algorithm(text.operator_name, params_of(text, signature.default_params, signature.type_param), target);
+  }
+
+ private:
+  Device device_;
+
+ public:
+  const Algorithm algorithm;
+  const host::Loaded reference;
+};
+
+// Problems of one algorithm differ in extents alone, which stand before all else.
+const Oracle& oracle(const std::string& problem) {
+  static std::map<std::string, std::unique_ptr<Oracle>> known;
+  std::string key;
+  for (const ProblemText::Item& item : parse_problem_text(problem).items)
+    if (item.value.find_first_not_of("0123456789") != std::string::npos) key += "," + item.name + "=" + item.value;
+  std::unique_ptr<Oracle>& found = known[problem.substr(0, problem.find('(')) + key];
+  if (!found) found = std::make_unique<Oracle>(problem);
+  return *found;
+}
+
+// Where the schedule's launches are within what the emulator takes.
+bool expect_equal(const std::string& problem, const Schedule& schedule) {
+  SCOPED_TRACE(problem + "\n" + print(schedule));
+  const Oracle& known = oracle(problem);
+  const EmulatedSubject subject(known.algorithm, problem, known.reference, kSeed);
+  const cuda::Program program = cuda::lower(known.algorithm, schedule, subject.problem());
+  const cuda::LaunchRecord record = launch_record(program);
+  if (!cuda::Emulated::takes(record, subject.extents())) return false;
+  const cuda::Emulated emulated(program.text(), record);
+  for (unsigned order = 0; order < kOrders; ++order) EXPECT_EQ(subject.difference(emulated, order), "") << "order " << order;
+  return true;
+}
+
+TEST(StreamEquivalence, every_shape_equals_the_reference_in_whatever_order_threads_take_turns) {
+  for (const auto& [problem, schedule] : cases()) EXPECT_TRUE(expect_equal(problem, parse_schedule(schedule))) << problem;
+}
+
+// Seeds of each operator's space, and points drawn from it.
+TEST(StreamEquivalence, of_what_spaces_hold_equals_the_reference) {
+  constexpr int kDraws = 4, kTries = 200;
+  for (const std::string problem :
+       {"swiglu(m=5, n=392, bf16)", "swiglu_quant(m=3, n=272, bf16)", "swiglu_quant(m=3, n=1040, bf16, scale=row)", "rmsnorm(m=3, n=1032, bf16)", "softmax(m=3, n=2056, bf16)",
+        "transpose(m=140, n=76)", "matvec(m=2, n=24, k=264, bf16)", "matvec(m=1, n=72, k=136, bf16, weights=kn)"}) {
+    SCOPED_TRACE(problem);
+    const Oracle& known = oracle(problem);
+    const Problem resolved = resolve(parse_problem_text(problem), known.algorithm);
+    const auto space = schedules::space_for(known.algorithm, resolved, schedules::device_named("h200"));
+    ASSERT_TRUE(space);
+    ASSERT_FALSE(space->seeds().empty()) << space->unsatisfiable().value_or("");
+    schedules::Random random(test_seed(kSeed));
+    int run = 0;
+    for (const schedules::Seed& seed : space->seeds()) run += expect_equal(problem, space->schedule(seed.point));
+    EXPECT_GT(run, 0);
+    for (int drawn = 0, tries = 0; drawn < kDraws && tries < kTries; ++tries) drawn += expect_equal(problem, space->schedule(space->sample(random)));
+  }
+}
+
+}  // namespace
+}  // namespace kiln::tests

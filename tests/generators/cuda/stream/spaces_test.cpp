@@ -1,0 +1,83 @@
+// Every point of the CUDA spaces is a schedule that the skeleton can honour: all seeds, a point for each value of each knob, and random ones.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "dsl/error.h"
+#include "dsl/problem.h"
+#include "generators/cuda/lower.h"
+#include "schedules/devices.h"
+#include "schedules/spaces.h"
+#include "tests/generators/cuda/stream/algorithms.h"
+#include "tests/support/random_schedule.h"
+
+namespace kiln::tests {
+namespace {
+
+constexpr std::uint64_t kSeed = 20261130;
+constexpr int kDraws = 150;
+
+const Device& gpu() { return schedules::device_named("h200"); }
+
+std::set<std::string> points_of(const schedules::Space& space, schedules::Random& random) {
+  std::set<std::string> schedules;
+  const auto add = [&](const schedules::Point& point) { schedules.insert(print(space.schedule(point))); };
+  for (const schedules::Seed& seed : space.seeds()) add(seed.point);
+  for (const schedules::Point& step : space.steps(space.seeds().front().point)) add(step);
+  for (int i = 0; i < kDraws; ++i) add(space.sample(random));
+  return schedules;
+}
+
+void expect_honoured(const Algorithm& algorithm, const std::string& problem_text, const std::string& space_name, std::size_t fewest) {
+  const Problem problem = resolve(parse_problem_text(problem_text), algorithm);
+  const auto space = schedules::space_for(algorithm, problem, gpu());
+  ASSERT_TRUE(space) << problem_text;
+  EXPECT_EQ(space->name(), space_name);
+  ASSERT_FALSE(space->seeds().empty());
+  EXPECT_GE(space->approximate_count(), static_cast<double>(fewest));
+  schedules::Random random(test_seed(kSeed));
+  for (const std::string& schedule : points_of(*space, random)) {
+    try {
+      const generators::cuda::Program program = generators::cuda::lower(algorithm, parse_schedule(schedule), problem);
+      for (const auto& kernel : program.kernels) EXPECT_LE(kernel.plan.shared_bytes(), 232448) << schedule;
+    } catch (const ScheduleError& error) {
+      ADD_FAILURE() << problem_text << "\n" << schedule << error.what();
+    }
+  }
+}
+
+TEST(CudaSpaces, of_lines_hold_only_what_the_skeleton_honours) {
+  expect_honoured(gate(), "gate(m=1024, n=12288)", "lines_cuda", 200);
+  expect_honoured(gate(), "gate(m=1, n=7)", "lines_cuda", 200);
+}
+
+TEST(CudaSpaces, of_rows_hold_only_what_the_skeleton_honours) {
+  expect_honoured(norm(), "norm(m=7239, n=4096)", "rows_cuda", 200);
+  expect_honoured(norm(), "norm(m=1, n=12288)", "rows_cuda", 200);
+  expect_honoured(norm(), "norm(m=5, n=33)", "rows_cuda", 1);
+  expect_honoured(shares(), "shares(m=4096, n=8192)", "rows_cuda", 200);
+  expect_honoured(scaled_rows(), "scaled_rows(m=64, n=12288)", "rows_cuda", 200);
+}
+
+TEST(CudaSpaces, of_turned_matrices_hold_only_what_the_skeleton_honours) { expect_honoured(turn(), "turn(m=4096, n=4096)", "turned_cuda", 50); }
+
+TEST(CudaSpaces, of_sums_hold_only_what_the_skeleton_honours) {
+  expect_honoured(dot_by_terms(), "dot_by_terms(m=1, n=12288, k=4096)", "sums_cuda", 200);
+  expect_honoured(dot_by_columns(), "dot_by_columns(m=2, n=4096, k=12288)", "sums_cuda", 200);
+  expect_honoured(dot_by_columns(), "dot_by_columns(m=8, n=64, k=36)", "sums_cuda", 50);
+}
+
+TEST(CudaSpaces, of_many_rows_say_what_removed_the_last_point) {
+  const Algorithm algorithm = dot_by_terms();
+  const auto space = schedules::space_for(algorithm, resolve(parse_problem_text("dot_by_terms(m=16, n=64, k=64)"), algorithm), gpu());
+  ASSERT_TRUE(space);
+  EXPECT_EQ(space->unsatisfiable(), "space `sums_cuda` has no points: knob `accesses` has no value left; the last was removed by: sums of a few rows stay in registers: 8 at most");
+}
+
+TEST(CudaSpaces, there_is_none_for_what_no_kernel_computes) {
+  const Algorithm algorithm = shift();
+  EXPECT_FALSE(schedules::space_for(algorithm, resolve(parse_problem_text("shift(m=4, n=64, w=65)"), algorithm), gpu()));
+}
+
+}  // namespace
+}  // namespace kiln::tests

@@ -1,0 +1,87 @@
+// The kernels of the stream skeleton as people read them, and what recognition made of their algorithms.
+#include <gtest/gtest.h>
+
+#include "dsl/problem.h"
+#include "dsl/schedule.h"
+#include "generators/cuda/lower.h"
+#include "tests/autotune/cli/golden.h"
+#include "tests/generators/cuda/stream/algorithms.h"
+
+namespace kiln::tests {
+namespace {
+
+using generators::cuda::lower;
+using generators::cuda::Program;
+
+Program lowered(const Algorithm& algorithm, const char* problem, const char* schedule) {
+  return lower(algorithm, parse_schedule(schedule), resolve(parse_problem_text(problem), algorithm));
+}
+
+// Computation, plan and text of every kernel.
+std::string page(const Program& program) {
+  std::string text;
+  for (const generators::cuda::Kernel& kernel : program.kernels) text += print(kernel.plan.computation) + print(kernel.plan) + "\n";
+  return text + program.text();
+}
+
+constexpr const char* kFlat = "y.fuse(n, m, i).split(i, b, i, 2048, GuardWithIf).split(i, t, v, 8).gpu_blocks(b).gpu_threads(t).vectorize(v)\n";
+
+TEST(StreamText, a_line_of_elements) { expect_golden(page(lowered(gate(), "gate(m=13, n=1000)", kFlat)), "cuda/gate_flat.txt"); }
+
+TEST(StreamText, a_line_of_elements_with_several_accesses_in_flight) {
+  const char* schedule =
+      "y.fuse(n, m, i).split(i, b, i, 4096, GuardWithIf).split(i, a, i, 2048).split(i, t, v, 8).gpu_blocks(b).unroll(a).gpu_threads(t).vectorize(v).cache(no_l1, streaming)\n";
+  expect_golden(page(lowered(gate(), "gate(m=13, n=1000)", schedule)), "cuda/gate_flat_2.txt");
+}
+
+TEST(StreamText, a_sum_over_each_row) {
+  const char* schedule = "y.rows(1, 256).vector(8).blocks_per_sm(2)\nscale.compute_at(y, m)\nsquares.compute_at(y, m)\n";
+  expect_golden(page(lowered(norm(), "norm(m=5, n=4096)", schedule)), "cuda/norm_rows.txt");
+}
+
+TEST(StreamText, rows_of_fixed_length_two_a_block) {
+  const char* schedule = "y.rows(2, 64).vector(8).fix(n).dependent_launch()\nscale.compute_at(y, m)\nsquares.compute_at(y, m)\n";
+  expect_golden(page(lowered(norm(), "norm(m=5, n=1024)", schedule)), "cuda/norm_rows_2.txt");
+}
+
+TEST(StreamText, a_row_shared_by_a_cluster) {
+  const char* schedule = "y.rows(1, 128).vector(4).cluster(4)\ntotal.compute_at(y, m)\npeak.compute_at(y, m)\n";
+  expect_golden(page(lowered(shares(), "shares(m=3, n=2040)", schedule)), "cuda/shares_cluster.txt");
+}
+
+TEST(StreamText, what_is_computed_at_the_row_is_kept_and_what_is_inlined_computed_anew) {
+  const char* schedule = "y.rows(1, 64).vector(4)\ntotal.compute_at(y, m)\ne.compute_at(y, m)\npeak.compute_at(y, m)\n";
+  expect_golden(page(lowered(shares(), "shares(m=3, n=200)", schedule)), "cuda/shares_kept.txt");
+}
+
+TEST(StreamText, a_stage_at_root_is_a_kernel_of_its_own) {
+  const char* schedule = "squares.compute_root().rows(1, 128)\ny.rows(1, 128)\nscale.compute_at(y, m)\n";
+  const Program program = lowered(norm(), "norm(m=5, n=512)", schedule);
+  ASSERT_EQ(program.kernels.size(), 2u);
+  ASSERT_EQ(program.intermediates.size(), 1u);
+  EXPECT_EQ(program.intermediates.front().name, "squares");
+  EXPECT_EQ(program.intermediates.front().bytes(), 5 * 4);
+  expect_golden(page(program), "cuda/norm_two_kernels.txt");
+}
+
+TEST(StreamText, an_output_of_one_value_a_row_beside_the_rows) {
+  const char* schedule = "y.rows(1, 64).vector(8)\nscales.compute_with(y, m)\nrow.compute_at(y, m)\npeak.compute_at(y, m)\n";
+  expect_golden(page(lowered(scaled_rows(), "scaled_rows(m=3, n=512)", schedule)), "cuda/scaled_rows.txt");
+}
+
+TEST(StreamText, a_turned_matrix) {
+  const char* schedule =
+      "y.tile(n, m, no, mo, ni, mi, 64, 64, GuardWithIf).tile(ni, mi, nt, mt, nv, mv, 4, 4).gpu_blocks(no, mo).gpu_threads(nt, mt).vectorize(nv).unroll(mv)\n";
+  expect_golden(page(lowered(turn(), "turn(m=100, n=200)", schedule)), "cuda/turn.txt");
+}
+
+TEST(StreamText, dot_products_by_teams_of_warps) {
+  expect_golden(page(lowered(dot_by_terms(), "dot_by_terms(m=2, n=37, k=1000)", "y.dots(2, 4, 2).accesses(2)\nc.compute_at(y, n)\n")), "cuda/dots.txt");
+}
+
+TEST(StreamText, dot_products_by_strips_of_columns) {
+  expect_golden(page(lowered(dot_by_columns(), "dot_by_columns(m=1, n=1000, k=36)", "y.strips(8, 32).accesses(4).cluster(2)\nc.compute_at(y, n)\n")), "cuda/strips.txt");
+}
+
+}  // namespace
+}  // namespace kiln::tests
