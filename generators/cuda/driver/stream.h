@@ -59,6 +59,8 @@ class Stream {
   bool is_idle() const;
   void wait() const;
 
+  CuStream handle() const { return stream_.get(); }  // for others who launch into it
+
  private:
   void check(Status status, std::string_view call) const { device_.check(status, call); }
   const Api& api() const { return device_.api(); }
