@@ -129,7 +129,7 @@ KernelText StreamKernel::emit() {
   std::string list;
   for (const std::string& declaration : declarations_) list += (list.empty() ? "" : ", ") + declaration;
   const std::string bounds = plan_.blocks_per_sm > 0 ? fmt::format("{}, {}", plan_.threads, plan_.blocks_per_sm) : fmt::format("{}", plan_.threads);
-  std::string text = fmt::format("// {}: {}", name_, print(plan_));
+  std::string text = fmt::format("// {}: {}\n", name_, print_kernel(plan_));
   text += functions_.text() + header();
   text += fmt::format("\nextern \"C\" __global__ void __launch_bounds__({}){} {}({}) {{\n", bounds,
                       plan_.cluster > 1 ? fmt::format(" __cluster_dims__({}, 1, 1)", plan_.cluster) : "", name_, list);

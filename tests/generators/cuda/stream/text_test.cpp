@@ -107,6 +107,18 @@ TEST(StreamText, codes_of_e5m2_are_computed_as_they_are_written) {
   EXPECT_NE(text.find("__float_as_uint"), std::string::npos) << text;
 }
 
+// What differs between their launches alone is in no text: one build serves all.
+TEST(StreamText, problems_that_differ_in_rows_alone_and_launches_share_a_text) {
+  const char* rows = "y.rows(2, 64).vector(8)\nscale.compute_at(y, m)\nsquares.compute_at(y, m)\n";
+  const char* dependent = "y.rows(2, 64).vector(8).dependent_launch()\nscale.compute_at(y, m)\nsquares.compute_at(y, m)\n";
+  EXPECT_EQ(lowered(norm(), "norm(m=5, n=1024)", rows).text(), lowered(norm(), "norm(m=7239, n=1024)", dependent).text());
+  EXPECT_EQ(lowered(gate(), "gate(m=13, n=1000)", kFlat).text(), lowered(gate(), "gate(m=1, n=12288)", kFlat).text());
+  const char* tiles = "y.tile(n, m, no, mo, ni, mi, 64, 64, GuardWithIf).tile(ni, mi, nt, mt, nv, mv, 4, 4).gpu_blocks(no, mo).gpu_threads(nt, mt).vectorize(nv).unroll(mv)\n";
+  EXPECT_EQ(lowered(turn(), "turn(m=100, n=200)", tiles).text(), lowered(turn(), "turn(m=4096, n=4096)", tiles).text());
+  const char* dots = "y.dots(2, 4, 2)\nc.compute_at(y, n)\n";
+  EXPECT_EQ(lowered(dot_by_terms(), "dot_by_terms(m=2, n=37, k=1000)", dots).text(), lowered(dot_by_terms(), "dot_by_terms(m=2, n=4096, k=4096)", dots).text());
+}
+
 TEST(StreamText, a_turned_matrix) {
   const char* schedule =
       "y.tile(n, m, no, mo, ni, mi, 64, 64, GuardWithIf).tile(ni, mi, nt, mt, nv, mv, 4, 4).gpu_blocks(no, mo).gpu_threads(nt, mt).vectorize(nv).unroll(mv)\n";
