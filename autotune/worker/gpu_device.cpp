@@ -20,10 +20,13 @@ namespace driver = generators::cuda::driver;
 using generators::Reason;
 using generators::Rejection;
 
+constexpr std::size_t kOriginals = 6;  // inputs that stay on the device: of some problems, the timed ones and the ragged ones
+
 class GpuCall : public CheckedCall {
  public:
-  GpuCall(const driver::OpenDevice& device, const driver::Stream& stream, const cuda::LoadedProgram& program, const Algorithm& algorithm, const Inputs& inputs, SharedPage& page)
-      : stream_(stream), memory_(device, stream, algorithm, inputs, false), call_(program, memory_.arguments()), begin_(device), end_(device), page_(page) {}
+  GpuCall(const driver::OpenDevice& device, const driver::Stream& stream, const cuda::LoadedProgram& program, const Algorithm& algorithm, const Inputs& inputs,
+          std::shared_ptr<const GpuOriginals> originals, SharedPage& page)
+      : stream_(stream), memory_(device, stream, algorithm, inputs, std::move(originals), false), call_(program, memory_.arguments()), begin_(device), end_(device), page_(page) {}
 
   void reset(std::byte poison) override { memory_.reset(poison); }
 
@@ -54,8 +57,9 @@ class GpuCall : public CheckedCall {
 
 class GpuCandidate : public LoadedCandidate {
  public:
-  GpuCandidate(const driver::OpenDevice& device, const driver::Stream& stream, cuda::Image image, const Protocol& protocol, SharedPage& page)
-      : device_(device), stream_(stream), program_(device, image.code, std::move(image.record)), protocol_(protocol), page_(page) {}
+  // `owner` must outlive the value.
+  GpuCandidate(GpuDevice& owner, const driver::OpenDevice& device, const driver::Stream& stream, cuda::Image image, const Protocol& protocol, SharedPage& page)
+      : owner_(owner), device_(device), stream_(stream), program_(device, image.code, std::move(image.record)), protocol_(protocol), page_(page) {}
 
   std::optional<Rejection> find_unmet(const Algorithm& algorithm, const std::vector<std::vector<std::int64_t>>& extents) override {
     const auto unmet = cuda::find_unmet(program_.record(), cuda::extents_by_argument(algorithm, extents));
@@ -64,7 +68,7 @@ class GpuCandidate : public LoadedCandidate {
   }
 
   std::unique_ptr<CheckedCall> checked_call(const Algorithm& algorithm, const Inputs& inputs, const CheckOptions&) override {
-    return std::make_unique<GpuCall>(device_, stream_, program_, algorithm, inputs, page_);
+    return std::make_unique<GpuCall>(device_, stream_, program_, algorithm, inputs, owner_.originals(algorithm, inputs), page_);
   }
 
   std::unique_ptr<TimedKernel> timed_kernel(CallRotation& rotation, std::int64_t id) override {
@@ -72,6 +76,7 @@ class GpuCandidate : public LoadedCandidate {
   }
 
  private:
+  GpuDevice& owner_;
   driver::OpenDevice device_;
   driver::Stream stream_;
   cuda::LoadedProgram program_;
@@ -100,11 +105,22 @@ GpuDevice::GpuDevice(const Device& facts, const Protocol& protocol, SharedPage& 
       page_(page) {}
 
 std::unique_ptr<LoadedCandidate> GpuDevice::load(const ObjectRef& object, const Objects& objects) {
-  return std::make_unique<GpuCandidate>(device_, stream_, cuda::unpack(objects.object(object.hash)), protocol_, page_);
+  return std::make_unique<GpuCandidate>(*this, device_, stream_, cuda::unpack(objects.object(object.hash)), protocol_, page_);
 }
 
 std::unique_ptr<CallRotation> GpuDevice::rotation(const Algorithm& algorithm, const Inputs& inputs) {
-  return std::make_unique<GpuRotation>(device_, stream_, algorithm, inputs, protocol_.cache, l2_bytes_);
+  return std::make_unique<GpuRotation>(device_, stream_, algorithm, inputs, originals(algorithm, inputs), protocol_.cache, l2_bytes_);
+}
+
+std::shared_ptr<const GpuOriginals> GpuDevice::originals(const Algorithm& algorithm, const Inputs& inputs) {
+  for (auto at = originals_.begin(); at != originals_.end(); ++at) {
+    if (at->first != inputs.serial) continue;
+    originals_.splice(originals_.begin(), originals_, at);
+    return at->second;
+  }
+  if (originals_.size() >= kOriginals) originals_.pop_back();
+  originals_.emplace_front(inputs.serial, std::make_shared<const GpuOriginals>(device_, stream_, algorithm, inputs));
+  return originals_.front().second;
 }
 
 // A device that was lost, or whose context a kernel has broken, fails here.

@@ -1,7 +1,9 @@
 // The measuring worker: loads objects, checks and times them. Long-lived; everything it knows can be told to a new one.
 #include <sched.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <optional>
@@ -25,7 +27,13 @@ namespace kiln::autotune {
 namespace {
 
 constexpr int kPageFd = 4;
-constexpr std::size_t kSubjects = 4;  // inputs, truths and ragged cases in memory; others are prepared again, from files
+// Inputs, truths and ragged cases stay in memory while they take no more than this share of it; others are prepared again, from files. A run goes from
+// problem to problem with every batch.
+constexpr double kSubjectsShare = 0.2;
+
+std::size_t bytes_for_subjects() {
+  return static_cast<std::size_t>(kSubjectsShare * static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE)));
+}
 
 int usable_processors() {
   cpu_set_t allowed;
@@ -74,7 +82,7 @@ class MeasuringWorker {
     const auto key = body.at("key").get<std::string>();
     if (find(key) == nullptr) {
       subjects_.push_front({key, std::make_unique<PreparedSubject>(subject_from_json(body, *objects_), *objects_)});
-      if (subjects_.size() > kSubjects) subjects_.pop_back();
+      forget_some();
     }
     answer.send("prepared", to_json(find(key)->prepared()));
     end(answer);
@@ -119,6 +127,15 @@ class MeasuringWorker {
 
  private:
   static void end(const Answer& answer) { answer.send("end", Json::object()); }
+
+  // The newest stays however large it is.
+  void forget_some() {
+    std::size_t bytes = 0;
+    for (auto at = subjects_.begin(); at != subjects_.end();) {
+      bytes += at->second->bytes();
+      at = at != subjects_.begin() && bytes > bytes_for_subjects() ? subjects_.erase(at) : std::next(at);
+    }
+  }
 
   // The subject moves to the front: the least recently used is the one let go.
   PreparedSubject* find(const std::string& key) {

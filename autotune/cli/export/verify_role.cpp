@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "autotune/measure/measure_messages.h"
 #include "autotune/worker/gpu_memory.h"
@@ -90,7 +91,7 @@ VerifyOutcome refused(const CallOutcome& called) {
 VerifyOutcome verify_on_gpu(const OpenedPackage& package, const std::string& entry, int variant, const Algorithm& algorithm, const Case& made, int ordinal) {
   const driver::OpenDevice device(driver::Driver::load(), ordinal);
   const driver::Stream stream(device);
-  GpuMemory memory(device, stream, algorithm, made.inputs, false);
+  GpuMemory memory(device, stream, algorithm, made.inputs, std::make_shared<const GpuOriginals>(device, stream, algorithm, made.inputs), false);
   memory.reset(kPoison);
   std::optional<driver::DeviceMemory> workspace;
   const GpuCall gpu{stream.handle(), [&](std::size_t bytes) {

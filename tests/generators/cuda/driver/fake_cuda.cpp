@@ -94,6 +94,9 @@ Status cuMemFree_v2(Address address) { return std::free(reinterpret_cast<void*>(
 Status cuMemcpyHtoDAsync_v2(Address to, const void* from, std::size_t bytes, CuStream) {
   return std::memcpy(reinterpret_cast<void*>(to), from, bytes), note("cuMemcpyHtoDAsync", text(bytes));
 }
+Status cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t bytes, CuStream) {
+  return std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes), note("cuMemcpyDtoDAsync", text(bytes));
+}
 Status cuMemcpyDtoHAsync_v2(void* to, Address from, std::size_t bytes, CuStream) {
   return std::memcpy(to, reinterpret_cast<void*>(from), bytes), note("cuMemcpyDtoHAsync", text(bytes));
 }
