@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "autotune/measure/in_parallel.h"
 #include "dsl/error.h"
 
 namespace kiln::autotune {
@@ -94,7 +95,10 @@ void store_element(std::byte* at, DType type, double value) {
 void fill(std::span<std::byte> bytes, const Argument& argument, std::uint64_t seed) {
   const auto size = static_cast<std::size_t>(argument.type.bytes());
   const std::uint64_t stream = mix(seed ^ hash_name(argument.name));
-  for (std::uint64_t i = 0; i < bytes.size() / size; ++i) store_element(bytes.data() + i * size, argument.type, draw(argument, stream, i));
+  in_chunks(static_cast<std::int64_t>(bytes.size() / size), [&](std::int64_t, std::int64_t first, std::int64_t last) {
+    for (auto i = static_cast<std::uint64_t>(first); i < static_cast<std::uint64_t>(last); ++i)
+      store_element(bytes.data() + i * size, argument.type, draw(argument, stream, i));
+  });
 }
 
 double scalar_value(const Argument& argument, std::size_t choice) {

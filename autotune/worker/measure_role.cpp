@@ -7,10 +7,10 @@
 #include <list>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
 
+#include "autotune/measure/in_parallel.h"
 #include "autotune/measure/measure_messages.h"
 #include "autotune/worker/check_candidate.h"
 #include "autotune/worker/emulator_device.h"
@@ -29,16 +29,10 @@ namespace {
 constexpr int kPageFd = 4;
 // Inputs, truths and ragged cases stay in memory while they take no more than this share of it; others are prepared again, from files. A run goes from
 // problem to problem with every batch.
-constexpr double kSubjectsShare = 0.2;
+constexpr double kSubjectsShare = 0.4;
 
 std::size_t bytes_for_subjects() {
   return static_cast<std::size_t>(kSubjectsShare * static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE)));
-}
-
-int usable_processors() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  return ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : static_cast<int>(std::thread::hardware_concurrency());
 }
 
 // One set of cores for the life of the process: the first `threads` of those it may use.
