@@ -1,6 +1,7 @@
 #include "schedules/rows_cuda.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "schedules/cuda_knobs.h"
@@ -145,6 +146,12 @@ Space rows_cuda(const Algorithm& whole, const Problem& problem, const Device&) {
     const std::int64_t threads = std::clamp<std::int64_t>(ceil_div(columns, accesses * vectors.front()), 32, 1024);
     for (const char* length : {"free", "fixed"})
       space.seed({{"threads", threads}, {"length", std::string(length)}, {"blocks", threads <= 768 ? 2 : 1}}, "a few vectors a thread, two blocks at once");
+    // What the sums and the output both read, computed once and kept: the registers are there while two blocks fit.
+    std::map<std::string, KnobValue> kept{{"threads", threads}, {"length", std::string("fixed")}, {"blocks", threads <= 768 ? 2 : 1}};
+    const std::size_t others = kept.size();
+    for (const Place& place : places)
+      if (place.stage.updates.empty() && place.stage.loops.size() > 1) kept["place." + knob_suffix(place.stage.name)] = std::string("row");
+    if (kept.size() > others) space.seed(kept, "values that are read twice kept in registers");
   }
   if (may_share) space.seed({{"threads", 384}, {"cluster", 4}}, "few long rows, each shared by a cluster");
   if (space.seeds().empty()) space.seed({}, "a warp a row");
