@@ -52,6 +52,7 @@ void Census::compile(const std::vector<PlansOfProblem>& problems, const generato
   std::vector<std::pair<const PlansOfProblem*, const std::string*>> work;
   for (const PlansOfProblem& of : problems)
     for (const std::string& schedule : of.schedules) work.emplace_back(&of, &schedule);
+  const Device& device = schedules::device_named("h200");
   std::atomic<std::size_t> next = 0;
   {
     std::vector<std::jthread> workers;
@@ -59,7 +60,7 @@ void Census::compile(const std::vector<PlansOfProblem>& problems, const generato
       workers.emplace_back([&] {
         for (std::size_t at = next++; at < work.size(); at = next++) {
           const auto& [of, schedule] = work[at];
-          take(*of, *schedule, generators::cuda::build(nvrtc, of->algorithm, parse_schedule(*schedule), of->problem, schedules::device_named("h200")));
+          take(*of, *schedule, generators::cuda::build(nvrtc, of->algorithm, parse_schedule(*schedule), of->problem, device));
         }
       });
   }
@@ -98,7 +99,8 @@ void Census::expect_predicted(int fewest_spilling) const {
     named += spills && says;
   }
   const auto all = static_cast<double>(compared_.size());
-  std::printf("%s; registers fit in %.1f %%; %d spill, %d of them predicted, %d predicted in all\n", summary().c_str(), 100 * fitting / all, spilling, named, said);
+  std::printf("%s; registers fit in %.1f %%; %d spill, %d of them predicted, %d predicted in all\n", summary().c_str(), 100 * fitting / all, spilling,
+              named, said);
   EXPECT_GE(fitting, 0.95 * all);
   EXPECT_GE(spilling, fewest_spilling);
   EXPECT_GE(named, 0.9 * spilling);

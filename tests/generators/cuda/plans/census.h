@@ -1,5 +1,5 @@
-// What a space holds, through the compiler: all seeds, a plan for each value of each knob, random ones; and what was predicted of it, held against what the
-// compiler says.
+// What a space holds, through the compiler: all seeds, a plan for each value of each knob, random ones; and what was predicted of it, held against
+// what the compiler says.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,15 @@ struct PlansOfProblem {
 // Of the problem's space on an H200. Seed of the random plans: KILN_TEST_SEED.
 PlansOfProblem plans_of(Algorithm algorithm, const std::string& problem);
 
-// Counts over all plans. A plan that is refused without a reason, by the compiler, or as a schedule that no kernel can honour is a failure of the test.
+// Counts over all plans. A plan that is refused without a reason, by the compiler, or as a schedule that no kernel can honour is a failure of the
+// test.
 class Census {
  public:
   // Compilations are shared out among the processors.
   void compile(const std::vector<PlansOfProblem>& problems, const generators::cuda::compile::Nvrtc& nvrtc);
 
-  // Shared memory and blocks are exact; registers within 8, or 15 %, of nearly all plans; spills of more than 8 bytes are foreseen, and seldom where there are none.
+  // Shared memory and blocks are exact; registers within 8, or 15 %, of nearly all plans; spills of more than 8 bytes are foreseen, and seldom
+  // where there are none.
   void expect_predicted(int fewest_spilling) const;
 
  private:

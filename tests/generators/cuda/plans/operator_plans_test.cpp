@@ -1,4 +1,5 @@
-// The shipped operators' own spaces, as a night meets them: every kind of plan becomes a cubin or is refused with a reason, and what was predicted of it holds.
+// The shipped operators' own spaces, as a night meets them: every kind of plan becomes a cubin or is refused with a reason, and what was predicted of
+// it holds.
 #include <gtest/gtest.h>
 
 #include "dsl/read_algorithm.h"
@@ -21,11 +22,14 @@ PlansOfProblem of_operator(const std::string& problem) {
 class OperatorPlans : public generators::cuda::compile::WithNvrtc {};
 
 TEST_F(OperatorPlans, compile_and_take_what_was_predicted) {
+  std::vector<PlansOfProblem> problems;
+  for (const char* problem :
+       {"swiglu(m=1024, n=12288, bf16)", "swiglu_quant(m=1024, n=12288, bf16)", "swiglu_quant(m=1024, n=12288, bf16, scale=row)",
+        "swiglu_quant(m=1, n=12288, bf16, scale=row)", "rmsnorm(m=1024, n=4096, bf16)", "softmax(m=4096, n=8192, bf16)", "transpose(m=4096, n=4096)",
+        "matvec(m=1, n=12288, k=4096, bf16)", "matvec(m=2, n=12288, k=4096, bf16, weights=kn)"})
+    problems.push_back(of_operator(problem));
   Census census;
-  census.compile({of_operator("swiglu(m=1024, n=12288, bf16)"), of_operator("swiglu_quant(m=1024, n=12288, bf16)"), of_operator("swiglu_quant(m=1024, n=12288, bf16, scale=row)"),
-                  of_operator("swiglu_quant(m=1, n=12288, bf16, scale=row)"), of_operator("rmsnorm(m=1024, n=4096, bf16)"), of_operator("softmax(m=4096, n=8192, bf16)"),
-                  of_operator("transpose(m=4096, n=4096)"), of_operator("matvec(m=1, n=12288, k=4096, bf16)"), of_operator("matvec(m=2, n=12288, k=4096, bf16, weights=kn)")},
-                 *nvrtc_);
+  census.compile(problems, *nvrtc_);
   census.expect_predicted(30);
 }
 
