@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kWideBlock = 512;   // threads: from here on the compiler keeps less under way
 // The compiler fits what is somewhat too much into what there is, by loading or computing it again; beyond this it spills.
-constexpr double kSlack = 1.2;
+constexpr double kSlack = 1.15;
 
 // ---- one vector after the other: a line, or tiles of squares
 struct LineModel {
@@ -50,7 +50,8 @@ constexpr double kOneWarp = 6.83;  // a block of one: 32 blocks are the most of 
 struct StripsModel {
   double base, per_row, per_access, per_both, per_doubled_group;  // of groups whose results are added up, all loaded at once
 };
-constexpr StripsModel kStrips{26.99, 10.62, -0.42, 0.56, 0}, kSharedStrips{14.84, 9.08, 2.15, 0.94, 1.41};
+constexpr StripsModel kStrips{26.99, 10.62, -0.42, 0.56, 0};
+constexpr StripsModel kSharedStrips{14.84, 9.08, 2.15, 0.94, 1.41}, kWideSharedStrips{20.41, 7.61, 3.3, 1.12, 0};  // by the blocks of a cluster
 
 // Operands by element or column, and their words in an access.
 struct Reads {
@@ -115,7 +116,7 @@ double of_dots(const StreamPlan& plan) {
 }
 
 double of_strips(const StreamPlan& plan) {
-  const StripsModel& model = plan.cluster > 1 ? kSharedStrips : kStrips;
+  const StripsModel& model = plan.cluster == 1 ? kStrips : plan.threads >= kWideBlock ? kWideSharedStrips : kSharedStrips;
   return model.base + model.per_row * plan.rows_at_once + plan.accesses * (model.per_access + model.per_both * plan.rows_at_once) +
          model.per_doubled_group * std::log2(plan.groups);
 }
