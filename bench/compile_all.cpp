@@ -1,6 +1,8 @@
-// Compiles every plan of the CUDA spaces, once a text, and holds what was predicted against what the compiler says: a table in Markdown. No GPU is needed.
+// Compiles every plan of the CUDA spaces, once a text, and holds what was predicted against what the compiler says: a table in Markdown. No GPU is
+// needed.
 // usage: compile_all [--minutes N] [--kept FILE] [PROBLEM...]
-// Texts that there is no time for are left out, drawn at random: the columns say how many were compiled. With --kept a later run goes on where this one ended.
+// Texts that there is no time for are left out, drawn at random: the columns say how many were compiled. With --kept a later run goes on where this
+// one ended.
 #include <fmt/format.h>
 #include <time.h>
 
@@ -28,6 +30,7 @@ namespace {
 
 namespace cuda = generators::cuda;
 using Clock = std::chrono::steady_clock;
+using generators::KernelResources;
 
 constexpr std::int64_t kSpills = 8;  // bytes that do not count
 constexpr unsigned kSeed = 20261130;
@@ -114,7 +117,7 @@ Outcome built(const cuda::compile::Nvrtc& nvrtc, const Plans& plans, std::uint64
     outcome.code = "built";
     if (build.rejection) outcome.code = build.rejection->text.empty() ? "unexplained" : std::string(print(build.rejection->reason));
     if (build.actual)
-      for (const generators::KernelResources& kernel : build.actual->kernels) outcome.kernels.push_back({kernel.registers, kernel.spill_bytes, kernel.shared_bytes});
+      for (const KernelResources& kernel : build.actual->kernels) outcome.kernels.push_back({kernel.registers, kernel.spill_bytes, kernel.shared_bytes});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s, point %llu: %s\n", print(plans.problem).c_str(), static_cast<unsigned long long>(rank), error.what());
     outcome.code = "unexplained";
@@ -186,7 +189,7 @@ struct Row {
   std::map<std::string, std::size_t> rejected;
   double seconds = 0;
 
-  void add(const Outcome& outcome, const std::vector<generators::KernelResources>& predicted) {
+  void add(const Outcome& outcome, const std::vector<KernelResources>& predicted) {
     ++compiled;
     seconds += outcome.seconds;
     if (outcome.code == "unexplained") ++unexplained;
@@ -205,18 +208,23 @@ struct Row {
   }
 };
 
-std::string share(std::size_t part, std::size_t all) { return all == 0 ? "–" : fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(all)); }
+std::string share(std::size_t part, std::size_t all) {
+  return all == 0 ? "–" : fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(all));
+}
 
 std::string line_of(const std::string& space, const std::string& problem, const Row& row) {
   std::string rejected;
   for (const auto& [code, count] : row.rejected) rejected += fmt::format("{}{} {}", rejected.empty() ? "" : ", ", count, code);
-  const std::string spills = row.spilling + row.said == 0 ? "none" : fmt::format("{} spill, {} of them said, {} said in all", row.spilling, row.named, row.said);
-  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.0f} |\n", space, problem, row.plans, row.texts, row.fresh, row.compiled,
-                     rejected.empty() ? "0" : rejected, row.unexplained, share(row.fitting, row.kernels), row.wrong_shared, spills, row.seconds);
+  const std::string spills = row.spilling + row.said == 0 ? "none" : fmt::format("{} / {} / {}", row.spilling, row.named, row.said);
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.0f} |\n", space, problem, row.plans, row.texts, row.fresh,
+                     row.compiled, rejected.empty() ? "0" : rejected, row.unexplained, share(row.fitting, row.kernels), row.wrong_shared, spills,
+                     row.seconds);
 }
 
 void print_table(const Session& session, const Kept& kept) {
-  std::printf("| space | problem | plans | texts | of them new | compiled | refused | unexplained | registers within max(8, 15 %%) | shared memory off | spills over 8 bytes | CPU s |\n"
+  std::printf("Spills: texts that spill more than 8 bytes, those of them that were predicted to, all that were predicted to.\n\n"
+              "| space | problem | plans | texts | of them new | compiled | refused | unexplained | registers within max(8, 15 %%) | shared memory off | "
+              "spills | CPU s |\n"
               "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   Row all;
   std::map<Digest, bool> counted;
@@ -248,7 +256,7 @@ int run(const Arguments& arguments) {
     session.plans.push_back(plans_of(problem, session.device));
     session.texts.add(session.plans.back(), session.plans.size() - 1, session.device, session.threads);
     const Plans& one = session.plans.back();
-    std::fprintf(stderr, "%s: %llu plans, %zu texts, %zu of them new, %.0f s\n", problem.c_str(), static_cast<unsigned long long>(one.count), one.texts.size(), one.fresh, one.seconds);
+    std::fprintf(stderr, "%s\n", fmt::format("{}: {} plans, {} texts, {} of them new, {:.0f} s", problem, one.count, one.texts.size(), one.fresh, one.seconds).c_str());
   }
   // Those with the fewest texts first, so that they are compiled whole; the rest of the time in equal parts.
   std::vector<const Plans*> order;
@@ -259,7 +267,8 @@ int run(const Arguments& arguments) {
     const auto now = Clock::now();
     session.compile(*order[i], kept, now + std::max(Clock::duration{}, end - now) / static_cast<int>(order.size() - i));
   }
-  std::printf("NVRTC %s for sm_90a, %u threads, %.0f s.\n\n", nvrtc.version().c_str(), session.threads, std::chrono::duration<double>(Clock::now() - start).count());
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  std::printf("NVRTC %s for sm_90a, %u threads, %.0f s.\n", nvrtc.version().c_str(), session.threads, seconds);
   print_table(session, kept);
   return 0;
 }

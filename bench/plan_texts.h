@@ -1,5 +1,5 @@
-// All plans that a problem's space on a GPU holds, by the texts that they become: knobs of the launch alone share one, and so do problems that differ in
-// extents which no text knows.
+// All plans that a problem's space on a GPU holds, by the texts that they become: knobs of the launch alone share one, and so do problems that differ
+// in extents which no text knows.
 #pragma once
 
 #include <cstdint>

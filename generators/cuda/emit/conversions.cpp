@@ -12,8 +12,10 @@ ExpressionPtr before_e4m3(const Expression& expression) {
 }
 
 ExpressionPtr with_conversions(const ExpressionPtr& expression) {
-  if (const ExpressionPtr value = before_e4m3(*expression))
-    return std::make_shared<const Expression>(Expression{.op = Op::call, .type = expression->type, .name = std::string(kEncodeE4M3), .args = {with_conversions(value)}});
+  if (const ExpressionPtr value = before_e4m3(*expression)) {
+    Expression call{.op = Op::call, .type = expression->type, .name = std::string(kEncodeE4M3), .args = {with_conversions(value)}};
+    return std::make_shared<const Expression>(std::move(call));
+  }
   Expression result = *expression;
   for (ExpressionPtr& arg : result.args) arg = with_conversions(arg);
   return result.args == expression->args ? expression : std::make_shared<const Expression>(std::move(result));

@@ -49,7 +49,8 @@ TEST(E4M3, of_every_bf16) {
 TEST(E4M3, of_ties_and_their_neighbours) {
   std::vector<std::uint32_t> all;
   for (int step = 0; step <= 8 * 16 + 2; ++step) {
-    const double low = decode_float8(kE4M3FN, static_cast<std::uint8_t>(std::min(step, 126))), high = step < 126 ? decode_float8(kE4M3FN, static_cast<std::uint8_t>(step + 1)) : 480;
+    const double low = decode_float8(kE4M3FN, static_cast<std::uint8_t>(std::min(step, 126)));
+    const double high = step < 126 ? decode_float8(kE4M3FN, static_cast<std::uint8_t>(step + 1)) : 480;
     for (const double value : {low, (low + high) / 2})
       for (int away = -4; away <= 4; ++away)
         for (const std::uint32_t sign : {0u, 0x80000000u}) {

@@ -3,28 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "dsl/float8.h"
-#include "dsl/read_algorithm.h"
 #include "dsl/schedule.h"
 #include "generators/cuda/emulated/emulated.h"
-#include "generators/host/host.h"
-#include "generators/operators/operators.h"
 #include "schedules/devices.h"
 #include "schedules/spaces.h"
 #include "tests/generators/cuda/stream/algorithms.h"
 #include "tests/generators/cuda/stream/emulated_subject.h"
+#include "tests/generators/cuda/stream/oracle.h"
 #include "tests/support/random_schedule.h"
 
 namespace kiln::tests {
 namespace {
 
 namespace cuda = generators::cuda;
-namespace host = generators::host;
 
 constexpr std::uint64_t kSeed = 20261130;
 constexpr unsigned kOrders = 8;
@@ -58,39 +53,6 @@ std::vector<Case> cases() {
       {"swiglu_quant(m=2, n=4096, bf16, scale=row)", std::string("y.rows(1, 128).vector(8).cluster(4)") + kCoded},
       {"softmax(m=2, n=4096)", std::string("y.rows(1, 256).vector(4).cluster(2).dependent_launch()") + kSoft},
   };
-}
-
-// Algorithm and reference of an operator under its parameters, once.
-class Oracle {
- public:
-  explicit Oracle(const std::string& problem)
-      : device_(host::probe_cpu()), algorithm(read(problem, device_)), reference(host::build_reference(algorithm, device_)) {}
-
-  static Algorithm read(const std::string& problem, const Device& device) {
-    generators::shipped_operators();
-    const std::string target = host::target_string(device, host::Isa::native, Contract::bounded);
-    const ProblemText text = parse_problem_text(problem);
-    const OperatorSignature signature = signature_of(text.operator_name, target);
-    return read_algorithm(text.operator_name, params_of(text, signature.default_params, signature.type_param), target);
-  }
-
- private:
-  Device device_;
-
- public:
-  const Algorithm algorithm;
-  const host::Loaded reference;
-};
-
-// Problems of one algorithm differ in extents alone, which stand before all else.
-const Oracle& oracle(const std::string& problem) {
-  static std::map<std::string, std::unique_ptr<Oracle>> known;
-  std::string key;
-  for (const ProblemText::Item& item : parse_problem_text(problem).items)
-    if (item.value.find_first_not_of("0123456789") != std::string::npos) key += "," + item.name + "=" + item.value;
-  std::unique_ptr<Oracle>& found = known[problem.substr(0, problem.find('(')) + key];
-  if (!found) found = std::make_unique<Oracle>(problem);
-  return *found;
 }
 
 // Where the schedule's launches are within what the emulator takes.
