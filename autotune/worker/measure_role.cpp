@@ -106,6 +106,20 @@ class MeasuringWorker {
     });
   }
 
+  void clocks(const Json& body, const Answer& answer) {
+    with_subject(body, answer, [&](PreparedSubject& subject) {
+      const Candidate candidate = candidate_from_json(body.at("candidate"));
+      ClocksOutcome outcome;
+      if (const auto build = load(candidate, outcome.rejection)) {
+        const Suspect suspect(page_, candidate.id);
+        const Inputs& inputs = subject.timed().inputs;
+        outcome.rejection = build->find_unmet(subject.algorithm(), inputs.extents);
+        if (!outcome.rejection) outcome = build->clocks(subject.algorithm(), inputs);
+      }
+      answer.send("clocks", to_json(outcome));
+    });
+  }
+
   void floor(const Json& body, const Answer& answer) {
     with_subject(body, answer, [&](PreparedSubject& subject) {
       RaceRequest request{protocol_, {}};
@@ -180,6 +194,7 @@ int run_measure_role(Channel& channel) {
                                    {"prepare", handler(&MeasuringWorker::prepare)},
                                    {"check", handler(&MeasuringWorker::check)},
                                    {"race", handler(&MeasuringWorker::race)},
+                                   {"clocks", handler(&MeasuringWorker::clocks)},
                                    {"floor", handler(&MeasuringWorker::floor)}});
   kiln_host_stop();
   return code;
