@@ -60,7 +60,7 @@ class MeasuringWorker {
     if (const int code = kiln_host_start(threads); code != KILN_HOST_OK)
       throw EnvironmentError(fmt::format("{} threads for kernels cannot be started: code {}", threads, code));
     if (body.at("emulated").get<bool>()) device_ = std::make_unique<EmulatorDevice>();
-    else if (facts.gpu) device_ = std::make_unique<GpuDevice>(facts, protocol_, page_);
+    else if (facts.gpu) device_ = gpu_device(facts);
     else device_ = std::make_unique<HostDevice>(facts, protocol_, page_);
     answer.send("ready", Json::object());
   }
@@ -132,6 +132,15 @@ class MeasuringWorker {
   }
 
  private:
+  // A device on which nothing was run yet, and which fails: no candidate's doing.
+  std::unique_ptr<MeasuredDevice> gpu_device(const Device& facts) {
+    try {
+      return std::make_unique<GpuDevice>(facts, protocol_, page_);
+    } catch (const generators::cuda::driver::DriverError& error) {
+      throw EnvironmentError(fmt::format("{} cannot be used: {}", facts.model, error.what()));
+    }
+  }
+
   static void end(const Answer& answer) { answer.send("end", Json::object()); }
 
   // The subject moves to the front: the least recently used is the one let go.

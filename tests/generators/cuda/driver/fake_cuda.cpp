@@ -1,8 +1,11 @@
 // A CUDA driver for tests without a GPU: it says that there is one H200, its memory is the process's, kernels do nothing, and every call is written down. Time
 // passes only as a test says: on the host by what each call costs, on the device by what events are told to be apart.
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,12 +31,31 @@ std::size_t elapsed_at = 0;
 std::uint64_t sm_mhz = 1500;
 std::map<std::string, std::string> kernels; // by name; an entry's address stands for the kernel
 
+// A process that finds KILN_FAKE_CUDA_BREAKS in its environment breaks its device with the first kernel that it launches, as an access to a wrong address does:
+// every later call fails. When it is the path of a file, the file then remembers that the device is broken for all processes.
+constexpr Status kIllegalAddress = 700, kUncorrectable = 214;
+bool is_broken = false;
+
+Status status_of_device(const std::string& name) {
+  const char* breaks = std::getenv("KILN_FAKE_CUDA_BREAKS");
+  const bool is_of_driver = name == "cuInit" || name.starts_with("cuDeviceGet") || name == "cuDeviceTotalMem";  // they ask the device for nothing
+  if (breaks == nullptr || is_of_driver) return kSuccess;
+  if (access(breaks, F_OK) == 0) return kUncorrectable;
+  return is_broken ? kIllegalAddress : kSuccess;
+}
+
+void launch_something() {
+  is_broken = true;
+  const char* breaks = std::getenv("KILN_FAKE_CUDA_BREAKS");
+  if (breaks != nullptr && breaks[0] == '/') std::ofstream(breaks) << "broken";
+}
+
 // Writes the call down and says how it ends.
 Status note(const std::string& name, const std::string& what = "") {
   calls += (calls.empty() ? "" : "; ") + name + (what.empty() ? "" : " ") + what;
   if (const auto cost = costs.find(name); cost != costs.end()) host_ns += cost->second;
   const auto found = failing.find(name);
-  return found == failing.end() ? kSuccess : found->second;
+  return found == failing.end() ? status_of_device(name) : found->second;
 }
 
 template <typename Pointer>
@@ -83,14 +105,17 @@ void fake_sm_mhz(std::uint64_t mhz) { sm_mhz = mhz; }
 void fake_attribute(int attribute, int value) { attributes[attribute] = value; }
 
 Status cuGetErrorName(Status status, const char** name) {
-  *name = status == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : status == 100 ? "CUDA_ERROR_NO_DEVICE" : nullptr;
+  *name = status == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : status == 100 ? "CUDA_ERROR_NO_DEVICE" : status == kUncorrectable ? "CUDA_ERROR_ECC_UNCORRECTABLE"
+          : status == kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS" : nullptr;
   return *name == nullptr ? 1 : kSuccess;
 }
 Status cuGetErrorString(Status status, const char** string) {
-  *string = status == 2 ? "out of memory" : status == 100 ? "no CUDA-capable device is detected" : nullptr;
+  *string = status == 2 ? "out of memory" : status == 100 ? "no CUDA-capable device is detected" : status == kUncorrectable ? "uncorrectable ECC error encountered"
+            : status == kIllegalAddress ? "an illegal memory access was encountered" : nullptr;
   return *string == nullptr ? 1 : kSuccess;
 }
 Status cuInit(unsigned) { return note("cuInit"); }
+Status cuGetExportTable(const void** table, const void*) { return *table = nullptr, 500; }  // NVRTC asks a driver that it finds, and does without
 Status cuDriverGetVersion(int* version) { return *version = 13000, note("cuDriverGetVersion"); }
 Status cuDeviceGetCount(int* count) { return *count = 1, note("cuDeviceGetCount"); }
 Status cuDeviceGet(int* device, int ordinal) { return *device = ordinal + 40, note("cuDeviceGet", text(static_cast<std::size_t>(ordinal))); }
@@ -148,7 +173,11 @@ Status cuOccupancyMaxActiveClusters(int* clusters, CuFunction, const LaunchShape
 }
 Status cuLaunchKernelEx(const LaunchShape* shape, CuFunction function, void** arguments, void**) {
   const std::string& name = *reinterpret_cast<const std::string*>(function);
-  if (name != "kiln_hold") return note("cuLaunchKernelEx", described(*shape));
+  if (name != "kiln_hold") {
+    const Status status = note("cuLaunchKernelEx", described(*shape));
+    launch_something();
+    return status;
+  }
   const std::uint64_t ns = *static_cast<const std::uint64_t*>(arguments[1]), told[] = {ns * sm_mhz / 1000, ns};
   std::memcpy(reinterpret_cast<void*>(*static_cast<const Address*>(arguments[0])), told, sizeof told);
   return note("cuLaunchKernelEx", "hold " + text(ns));
