@@ -41,7 +41,7 @@ struct Shared {
 
   void add(const std::string& name, const std::string& text) {
     const auto id = static_cast<std::int64_t>(candidates.size() + 1);
-    candidates.emplace(name, subject.candidate(id, cubin_of(text, subject.program().kernels.front().text.name)));
+    candidates.emplace(name, subject.candidate(id, cubin_of(text, subject.program().kernels.front().text.name, !subject.program().is_strict)));
   }
 
   Device device;

@@ -1,26 +1,22 @@
 // What the stream skeleton's kernels compute, in the emulator, equals the reference: every shape, ragged extents, eight orders in which threads take turns.
 #include <gtest/gtest.h>
 
-#include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "dsl/read_algorithm.h"
 #include "dsl/schedule.h"
 #include "generators/cuda/emulated/emulated.h"
-#include "generators/host/host.h"
-#include "generators/operators/operators.h"
 #include "schedules/devices.h"
 #include "schedules/spaces.h"
 #include "tests/generators/cuda/stream/emulated_subject.h"
+#include "tests/generators/cuda/stream/instances.h"
+#include "tests/generators/cuda/stream/oracle.h"
 #include "tests/support/random_schedule.h"
 
 namespace kiln::tests {
 namespace {
 
 namespace cuda = generators::cuda;
-namespace host = generators::host;
 
 constexpr std::uint64_t kSeed = 20261130;
 constexpr unsigned kOrders = 8;
@@ -47,41 +43,14 @@ std::vector<Case> cases() {
       {"rmsnorm(m=5, n=96)", "y.rows(1, 32)\nscale.compute_at(y, m)\nsquares.compute_root().rows(2, 64)\n"},
       {"softmax(m=5, n=500)", std::string("y.rows(1, 64).vector(4)") + kSoft},
       {"softmax(m=5, n=300)", std::string("y.rows(2, 96).vector(2)\ne.compute_at(y, m)") + kSoft},
+      {"rmsnorm(m=5, n=136)", "y.rows(2, 32).vector(4).dependent_launch()\nscale.compute_at(y, m)\nsquares.compute_root().rows(2, 32).vector(4).dependent_launch()\n"},
+      {"swiglu(m=5, n=52)", std::string(kFlat) + "gate.compute_root().rows(2, 32).vector(4)\n"},
+      {"softmax(m=3, n=260)", "y.rows(1, 64).vector(4).dependent_launch()\nscale.compute_at(y, m)\nsum.compute_root().rows(2, 32).vector(4)\n"
+                              "e.compute_root().rows(1, 96).vector(2).dependent_launch()\npeak.compute_root().rows(1, 64)\n"},
+      {"swiglu_quant(m=3, n=272, bf16, scale=row)", "y.rows(1, 64).vector(8).dependent_launch()\nscales.compute_with(y, m)\nrow.compute_at(y, m)\n"
+                                                    "peak.compute_root().rows(2, 32).vector(8)\n"},
       {"softmax(m=2, n=4096)", std::string("y.rows(1, 256).vector(4).cluster(2).dependent_launch()") + kSoft},
   };
-}
-
-// Algorithm and reference of an operator under its parameters, once.
-class Oracle {
- public:
-  explicit Oracle(const std::string& problem)
-      : device_(host::probe_cpu()), algorithm(read(problem, device_)), reference(host::build_reference(algorithm, device_)) {}
-
-  static Algorithm read(const std::string& problem, const Device& device) {
-    generators::shipped_operators();
-    const std::string target = host::target_string(device, host::Isa::native, Contract::bounded);
-    const ProblemText text = parse_problem_text(problem);
-    const OperatorSignature signature = signature_of(text.operator_name, target);
-    return read_algorithm(text.operator_name, params_of(text, signature.default_params, signature.type_param), target);
-  }
-
- private:
-  Device device_;
-
- public:
-  const Algorithm algorithm;
-  const host::Loaded reference;
-};
-
-// Problems of one algorithm differ in extents alone, which stand before all else.
-const Oracle& oracle(const std::string& problem) {
-  static std::map<std::string, std::unique_ptr<Oracle>> known;
-  std::string key;
-  for (const ProblemText::Item& item : parse_problem_text(problem).items)
-    if (item.value.find_first_not_of("0123456789") != std::string::npos) key += "," + item.name + "=" + item.value;
-  std::unique_ptr<Oracle>& found = known[problem.substr(0, problem.find('(')) + key];
-  if (!found) found = std::make_unique<Oracle>(problem);
-  return *found;
 }
 
 // Where the schedule's launches are within what the emulator takes.
@@ -99,6 +68,11 @@ bool expect_equal(const std::string& problem, const Schedule& schedule) {
 
 TEST(StreamEquivalence, every_shape_equals_the_reference_in_whatever_order_threads_take_turns) {
   for (const auto& [problem, schedule] : cases()) EXPECT_TRUE(expect_equal(problem, parse_schedule(schedule))) << problem;
+}
+
+// What the tests on a device run.
+TEST(StreamEquivalence, every_kind_equals_the_reference) {
+  for (const StreamInstance& instance : stream_instances()) EXPECT_TRUE(expect_equal(instance.problem, parse_schedule(instance.schedule))) << instance.name;
 }
 
 // Seeds of each operator's space, and points drawn from it.
