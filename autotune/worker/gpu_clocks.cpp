@@ -21,9 +21,8 @@ constexpr int kTries = 4;                  // a sample that began before all of 
 // Calls of one program, each on the next set of a rotation.
 class CallsInTurn {
  public:
-  CallsInTurn(const cuda::LoadedProgram& program, GpuRotation& rotation) : stream_(rotation.stream()) {
-    for (std::size_t set = 0; set < rotation.sets(); ++set) calls_.emplace_back(program, rotation.arguments(set));
-  }
+  // `calls`: one a set; they outlive the value.
+  CallsInTurn(std::vector<cuda::BoundCall>& calls, const driver::Stream& stream) : stream_(stream), calls_(calls) {}
   virtual ~CallsInTurn() = default;
 
   virtual void one() = 0;
@@ -38,14 +37,13 @@ class CallsInTurn {
 
  private:
   driver::Stream stream_;
-  std::vector<cuda::BoundCall> calls_;
+  std::vector<cuda::BoundCall>& calls_;
   std::size_t next_ = 0;
 };
 
 class PlainCalls : public CallsInTurn {
  public:
-  PlainCalls(const cuda::LoadedProgram& program, GpuRotation& rotation, int wanted)
-      : CallsInTurn(program, rotation), together_(std::clamp(wanted, 1, std::max(1, kMostLaunches / static_cast<int>(program.kernels().size())))) {}
+  PlainCalls(std::vector<cuda::BoundCall>& calls, const driver::Stream& stream, int wanted) : CallsInTurn(calls, stream), together_(wanted) {}
 
   void one() override { launch_next(); }
   void together() override {
@@ -59,7 +57,7 @@ class PlainCalls : public CallsInTurn {
 
 class GraphCalls : public CallsInTurn {
  public:
-  GraphCalls(const cuda::LoadedProgram& program, GpuRotation& rotation, int wanted) : CallsInTurn(program, rotation) {
+  GraphCalls(std::vector<cuda::BoundCall>& calls, const driver::Stream& stream_of_calls, int wanted) : CallsInTurn(calls, stream_of_calls) {
     for (std::size_t set = 0; set < sets(); ++set) ones_.push_back(stream().capture([&] { launch_next(); }));
     // All sets equally often, so that a replay is as cold as single calls are.
     const int all = static_cast<int>(sets());
@@ -87,8 +85,7 @@ class Measuring {
       : program_(program), rotation_(rotation), hold_(hold), request_(request), begin_(program.device()), end_(program.device()) {}
 
   // Single calls until the device is warm; how many make a sample.
-  int warm() {
-    PlainCalls calls(program_, rotation_, 1);
+  int warm(CallsInTurn& calls) {
     double least_ns = std::numeric_limits<double>::infinity(), spent_ns = 0;
     for (int done = 0; done < 2 || spent_ns < request_.protocol.warm_ms * 1e6; ++done) {
       const double ns = between_events([&] { calls.one(); });
@@ -168,10 +165,13 @@ class Measuring {
 }  // namespace
 
 std::vector<Clocks> measure_clocks(const cuda::LoadedProgram& program, GpuRotation& rotation, const driver::Hold& hold, const ClocksRequest& request) {
+  std::vector<cuda::BoundCall> calls;
+  for (std::size_t set = 0; set < rotation.sets(); ++set) calls.emplace_back(program, rotation.arguments(set));
+  PlainCalls single(calls, rotation.stream(), 1);
   Measuring measuring(program, rotation, hold, request);
-  const int wanted = measuring.warm();
-  GraphCalls graph(program, rotation, wanted);
-  PlainCalls plain(program, rotation, wanted);
+  const int wanted = measuring.warm(single), most = std::max(1, kMostLaunches / static_cast<int>(program.kernels().size()));
+  GraphCalls graph(calls, rotation.stream(), wanted);
+  PlainCalls plain(calls, rotation.stream(), std::min(wanted, most));
   std::vector<Clocks> clocks;
   clocks.push_back(measuring.of(graph, Submission::graph));
   clocks.push_back(measuring.of(plain, Submission::plain));
