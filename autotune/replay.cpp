@@ -19,16 +19,17 @@ namespace {
 constexpr double kReplayBudget_s = 600;
 constexpr double kRaceLimit_s = 60;
 
-// The baseline of the latest race of this problem, on any device: a schedule, which is then measured here.
-db::ScheduleId latest_baseline(db::Store& store, db::ProblemId problem) {
+// The baseline of the latest race of this problem, on any device of this kind: a schedule, which is then measured here.
+db::ScheduleId latest_baseline(db::Store& store, db::ProblemId problem, const std::string& kind) {
   std::optional<db::StoredRace> latest;
   for (const db::ProblemStatus& status : db::problem_status(store)) {
-    if (status.key.problem != problem) continue;
+    if (status.key.problem != problem || db::device(store, status.key.device).kind != kind) continue;
     for (const db::StoredRace& race : db::races(store, problem, status.key.device, status.key.protocol))
       if (!latest || race.at > latest->at) latest = race;
   }
   if (!latest)
-    throw UsageError(fmt::format("no race of {} names a baseline to measure against; `kiln tune` holds one", db::problem(store, problem).text));
+    throw UsageError(fmt::format("no race of {} on a {} names a baseline to measure against; `kiln tune` holds one", db::problem(store, problem).text,
+                                 kind == "cuda" ? "GPU" : "CPU"));
   return db::trial(store, latest->row.baseline).schedule;
 }
 
@@ -57,6 +58,7 @@ class Replay {
     if (refused()) return outcome_;
     measure_floor();
     race();
+    if (run_.device.gpu && !outcome_.rejection && !run_.is_stopped()) take_clocks();
     return outcome_;
   }
 
@@ -169,6 +171,13 @@ class Replay {
     record(results);
   }
 
+  // Each by itself: they say what a call costs an application, and are compared with nothing.
+  void take_clocks() {
+    tell("clocks", 0);
+    outcome_.clocks = run_.measurer.clocks(key_, entrants_.back().candidate());
+    if (!outcome_.is_baseline) outcome_.baseline_clocks = run_.measurer.clocks(key_, entrants_.front().candidate());
+  }
+
   void record(const std::vector<RaceResult>& results) {
     std::vector<db::MeasurementRow> rows;
     bool baseline_timed = false;
@@ -221,9 +230,10 @@ class Replay {
 
 ReplayOutcome replay(db::Store& store, const ReplayOptions& options, Progress& progress, const std::function<StopRequest()>& stop_request) {
   const auto started = Clock::now();
-  const db::ScheduleId baseline = latest_baseline(store, options.problem);
+  const std::string kind = gpu_ordinal(options.device) ? "cuda" : "cpu";
+  const db::ScheduleId baseline = latest_baseline(store, options.problem, kind);
   WorkItem item = work_item(store, options);
-  const std::optional<KnownTime> earlier = known_time(store, options.schedule, options.problem);
+  const std::optional<KnownTime> earlier = known_time(store, options.schedule, options.problem, kind);
   const Probe probe = autotune::probe(options.launch, options.device);
   const BackEnd back_end(probe.device);
   const DeviceLock lock(digest(probe.device), options.command, DeviceLock::default_folder(), options.wait,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "autotune/worker/gpu_clocks.h"
 #include "autotune/worker/gpu_failure.h"
 #include "autotune/worker/gpu_kernel.h"
 #include "autotune/worker/gpu_memory.h"
@@ -58,8 +59,9 @@ class GpuCall : public CheckedCall {
 class GpuCandidate : public LoadedCandidate {
  public:
   // `owner` must outlive the value.
-  GpuCandidate(GpuDevice& owner, const driver::OpenDevice& device, const driver::Stream& stream, cuda::Image image, const Protocol& protocol, SharedPage& page)
-      : owner_(owner), device_(device), stream_(stream), program_(device, image.code, std::move(image.record)), protocol_(protocol), page_(page) {}
+  GpuCandidate(GpuDevice& owner, const driver::OpenDevice& device, const driver::Stream& stream, cuda::Image image, std::int64_t l2_bytes, const Protocol& protocol,
+               SharedPage& page)
+      : owner_(owner), device_(device), stream_(stream), program_(device, image.code, std::move(image.record)), l2_bytes_(l2_bytes), protocol_(protocol), page_(page) {}
 
   std::optional<Rejection> find_unmet(const Algorithm& algorithm, const std::vector<std::vector<std::int64_t>>& extents) override {
     const auto unmet = cuda::find_unmet(program_.record(), cuda::extents_by_argument(algorithm, extents));
@@ -75,11 +77,33 @@ class GpuCandidate : public LoadedCandidate {
     return std::make_unique<GpuKernel>(program_, dynamic_cast<GpuRotation&>(rotation), protocol_, page_, id);
   }
 
+  ClocksOutcome clocks(const Algorithm& algorithm, const Inputs& inputs) override {
+    ClocksOutcome outcome;
+    std::optional<driver::Hold> hold;
+    try {
+      hold.emplace(device_);
+    } catch (const driver::DriverError& error) {
+      outcome.absent = error.what();
+      return outcome;
+    }
+    try {
+      for (const Cache cache : {Cache::hot, Cache::cold}) {
+        GpuRotation rotation(device_, stream_, algorithm, inputs, owner_.originals(algorithm, inputs), cache, l2_bytes_);
+        const std::vector<Clocks> taken = measure_clocks(program_, rotation, *hold, {protocol_, cache, page_});
+        outcome.clocks.insert(outcome.clocks.end(), taken.begin(), taken.end());
+      }
+    } catch (const driver::DriverError& error) {
+      outcome.rejection = Rejection{Reason::run_error, std::nullopt, std::nullopt, fmt::format("a timed call failed: {}", words_of(error, stream_, page_))};
+    }
+    return outcome;
+  }
+
  private:
   GpuDevice& owner_;
   driver::OpenDevice device_;
   driver::Stream stream_;
   cuda::LoadedProgram program_;
+  std::int64_t l2_bytes_;
   const Protocol& protocol_;
   SharedPage& page_;
 };
@@ -105,7 +129,7 @@ GpuDevice::GpuDevice(const Device& facts, const Protocol& protocol, SharedPage& 
       page_(page) {}
 
 std::unique_ptr<LoadedCandidate> GpuDevice::load(const ObjectRef& object, const Objects& objects) {
-  return std::make_unique<GpuCandidate>(*this, device_, stream_, cuda::unpack(objects.object(object.hash)), protocol_, page_);
+  return std::make_unique<GpuCandidate>(*this, device_, stream_, cuda::unpack(objects.object(object.hash)), l2_bytes_, protocol_, page_);
 }
 
 std::unique_ptr<CallRotation> GpuDevice::rotation(const Algorithm& algorithm, const Inputs& inputs) {

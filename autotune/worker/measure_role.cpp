@@ -62,7 +62,7 @@ class MeasuringWorker {
     if (const int code = kiln_host_start(threads); code != KILN_HOST_OK)
       throw EnvironmentError(fmt::format("{} threads for kernels cannot be started: code {}", threads, code));
     if (body.at("emulated").get<bool>()) device_ = std::make_unique<EmulatorDevice>();
-    else if (facts.gpu) device_ = std::make_unique<GpuDevice>(facts, protocol_, page_);
+    else if (facts.gpu) device_ = gpu_device(facts);
     else device_ = std::make_unique<HostDevice>(facts, protocol_, page_);
     answer.send("ready", Json::object());
   }
@@ -108,6 +108,20 @@ class MeasuringWorker {
     });
   }
 
+  void clocks(const Json& body, const Answer& answer) {
+    with_subject(body, answer, [&](PreparedSubject& subject) {
+      const Candidate candidate = candidate_from_json(body.at("candidate"));
+      ClocksOutcome outcome;
+      if (const auto build = load(candidate, outcome.rejection)) {
+        const Suspect suspect(page_, candidate.id);
+        const Inputs& inputs = subject.timed().inputs;
+        outcome.rejection = build->find_unmet(subject.algorithm(), inputs.extents);
+        if (!outcome.rejection) outcome = build->clocks(subject.algorithm(), inputs);
+      }
+      answer.send("clocks", to_json(outcome));
+    });
+  }
+
   void floor(const Json& body, const Answer& answer) {
     with_subject(body, answer, [&](PreparedSubject& subject) {
       RaceRequest request{protocol_, {}};
@@ -120,6 +134,15 @@ class MeasuringWorker {
   }
 
  private:
+  // A device on which nothing was run yet, and which fails: no candidate's doing.
+  std::unique_ptr<MeasuredDevice> gpu_device(const Device& facts) {
+    try {
+      return std::make_unique<GpuDevice>(facts, protocol_, page_);
+    } catch (const generators::cuda::driver::DriverError& error) {
+      throw EnvironmentError(fmt::format("{} cannot be used: {}", facts.model, error.what()));
+    }
+  }
+
   static void end(const Answer& answer) { answer.send("end", Json::object()); }
 
   // The newest stays however large it is.
@@ -191,6 +214,7 @@ int run_measure_role(Channel& channel) {
                                    {"prepare", handler(&MeasuringWorker::prepare)},
                                    {"check", handler(&MeasuringWorker::check)},
                                    {"race", handler(&MeasuringWorker::race)},
+                                   {"clocks", handler(&MeasuringWorker::clocks)},
                                    {"floor", handler(&MeasuringWorker::floor)}});
   kiln_host_stop();
   return code;

@@ -13,6 +13,7 @@
 #include "schedules/spaces.h"
 #include "tests/generators/cuda/stream/algorithms.h"
 #include "tests/generators/cuda/stream/emulated_subject.h"
+#include "tests/generators/cuda/stream/instances.h"
 #include "tests/generators/cuda/stream/oracle.h"
 #include "tests/support/random_schedule.h"
 
@@ -51,6 +52,12 @@ std::vector<Case> cases() {
       {"swiglu_quant(m=3, n=330, bf16)", "y.rows(1, 96).vector(2)\n"},
       {"swiglu_quant(m=3, n=336, bf16, scale=row)", std::string("y.rows(1, 32).vector(16).fix(n)") + kCoded},
       {"swiglu_quant(m=2, n=4096, bf16, scale=row)", std::string("y.rows(1, 128).vector(8).cluster(4)") + kCoded},
+      {"rmsnorm(m=5, n=136)", "y.rows(2, 32).vector(4).dependent_launch()\nscale.compute_at(y, m)\nsquares.compute_root().rows(2, 32).vector(4).dependent_launch()\n"},
+      {"swiglu(m=5, n=52)", std::string(kFlat) + "gate.compute_root().rows(2, 32).vector(4)\n"},
+      {"softmax(m=3, n=260)", "y.rows(1, 64).vector(4).dependent_launch()\nscale.compute_at(y, m)\nsum.compute_root().rows(2, 32).vector(4)\n"
+                              "e.compute_root().rows(1, 96).vector(2).dependent_launch()\npeak.compute_root().rows(1, 64)\n"},
+      {"swiglu_quant(m=3, n=272, bf16, scale=row)", "y.rows(1, 64).vector(8).dependent_launch()\nscales.compute_with(y, m)\nrow.compute_at(y, m)\n"
+                                                    "peak.compute_root().rows(2, 32).vector(8)\n"},
       {"softmax(m=2, n=4096)", std::string("y.rows(1, 256).vector(4).cluster(2).dependent_launch()") + kSoft},
   };
 }
@@ -70,6 +77,11 @@ bool expect_equal(const std::string& problem, const Schedule& schedule) {
 
 TEST(StreamEquivalence, every_shape_equals_the_reference_in_whatever_order_threads_take_turns) {
   for (const auto& [problem, schedule] : cases()) EXPECT_TRUE(expect_equal(problem, parse_schedule(schedule))) << problem;
+}
+
+// What the tests on a device run.
+TEST(StreamEquivalence, every_kind_equals_the_reference) {
+  for (const StreamInstance& instance : stream_instances()) EXPECT_TRUE(expect_equal(instance.problem, parse_schedule(instance.schedule))) << instance.name;
 }
 
 // Seeds of each operator's space, and points drawn from it.
