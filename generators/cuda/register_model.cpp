@@ -9,8 +9,9 @@ namespace kiln::generators::cuda {
 namespace {
 
 constexpr int kWideBlock = 512;   // threads: from here on the compiler keeps less under way
-// The compiler fits what is somewhat too much into what there is, by loading or computing it again; beyond this it spills.
-constexpr double kSlack = 1.15;
+// The compiler fits what is somewhat too much into what there is, by loading or computing it again; beyond this it spills. Where nothing comes between
+// a load and its store, neither a barrier nor a branch, it may take one access after the other, the more freely without masks.
+constexpr double kSlack = 1.15, kStraightSlack = 1.3, kStraightWholeSlack = 2;
 
 // ---- one vector after the other: a line, or tiles of squares
 struct LineModel {
@@ -24,19 +25,19 @@ constexpr LineModel kFlat{21.4, 0.8, 0.78}, kTurned{33.3, 0, 0};
 struct RowModel {
   double base, per_access, per_word, per_element;
 };
-constexpr RowModel kReduced{12.27, 0.09, 0.83, 0.01};                                     // nothing but values of the row is stored
-constexpr RowModel kMapped{13.85, 2.37, 0.69, 0.1}, kMappedWhole{14.33, 2.19, 0.89, 0.14};  // without sums
-constexpr RowModel kSummed{15.01, 1.81, 0.65, 0.15}, kSummedWhole{16.87, 0.21, 0.3, 0.82};  // with sums, whose elements are read again
-constexpr RowModel kKept{12.98, 1.49, 0.29, 0.68}, kKeptWhole{17.17, 0.71, 0.33, 0.63};     // with values kept over the sums, as f32
+constexpr RowModel kReduced{12.35, 0.09, 0.83, 0.01};                                         // nothing but values of the row is stored
+constexpr RowModel kMapped{14.23, 2.35, 0.69, 0.09}, kMappedWhole{15.41, 2.17, 0.82, 0.19};  // without sums
+constexpr RowModel kSummed{15.47, 1.8, 0.65, 0.13}, kSummedWhole{17.4, 0.2, 0.29, 0.82};     // with sums, whose elements are read again
+constexpr RowModel kKept{13.44, 1.47, 0.3, 0.66}, kKeptWhole{17.7, 0.69, 0.31, 0.64};        // with values kept over the sums, as f32
 
 // What all of them have in common.
-constexpr double kWideRow = 1.65;
-constexpr double kShared = 3.01;              // by the blocks of a cluster: ranks and addresses in the other blocks
+constexpr double kWideRow = 1.56;
+constexpr double kShared = 2.94;              // by the blocks of a cluster: ranks and addresses in the other blocks
 constexpr double kPerColumnWord = 0.77;       // of operands by column
 constexpr double kPerMaskedAddress = 1.04;    // of an operand in an access behind a mask: addresses are not one base and constants
 constexpr double kPerMaskedPolicy = -1.15;    // an evict_first load is two instructions, and behind a mask fewer of them are under way
 // With launch bounds that name blocks an SM the compiler takes what they leave; without them it aims at more blocks by itself.
-constexpr double kBounded = 0.45, kPerBoundedElement = 0.13;
+constexpr double kPerBoundedElement = 0.15, kPerFreeStraightElement = -0.7;
 
 // ---- dots: s sums, of r rows and c columns. Under way are a vector of weights for each access and column, one of x for each access and row.
 struct DotsModel {
@@ -83,6 +84,19 @@ bool keeps_values(const Computation& computation) {
   return std::any_of(computation.values.begin(), computation.values.end(), [](const Value& value) { return value.is_kept; });
 }
 
+// Functions and divisions are exact: they have slow paths, branches over which the compiler moves no loads. What is rounded in the end is made of
+// approximations, an instruction each.
+bool is_exact(const Computation& computation) {
+  return std::any_of(computation.operands.begin(), computation.operands.end(),
+                     [](const Operand& operand) { return operand.is_written && operand.type == kFloat32; });
+}
+
+// Elements go from their loads to their stores.
+bool is_straight(const StreamPlan& plan) {
+  const Computation& computation = plan.computation;
+  return plan.shape == StreamPlan::Shape::rows && stores_elements(computation) && !computation.has_reductions() && !is_exact(computation);
+}
+
 const RowModel& row_model(const StreamPlan& plan) {
   const bool is_whole = plan.has_whole_rows();
   if (!stores_elements(plan.computation)) return kReduced;
@@ -104,8 +118,8 @@ double of_rows(const StreamPlan& plan) {
   if (is_masked) access += kPerMaskedAddress * reads.operands;
   if (is_masked && plan.loads == LoadHint::evict_first) access += kPerMaskedPolicy;
   if (is_masked && is_bounded) access += kPerBoundedElement * plan.vector;
-  const double block = (plan.threads >= kWideBlock ? kWideRow : 0) + (plan.cluster > 1 ? kShared : 0) + (is_bounded ? kBounded : 0);
-  return model.base + block + plan.accesses * access;
+  if (!is_masked && !is_bounded && is_straight(plan)) access += kPerFreeStraightElement * plan.vector;
+  return model.base + (plan.threads >= kWideBlock ? kWideRow : 0) + (plan.cluster > 1 ? kShared : 0) + plan.accesses * access;
 }
 
 double of_dots(const StreamPlan& plan) {
@@ -143,7 +157,8 @@ int most_registers(const StreamPlan& plan, const Gpu& gpu) {
 RegisterEstimate estimate_registers(const StreamPlan& plan, const Gpu& gpu) {
   const double registers = wanted(plan);
   const int most = most_registers(plan, gpu);
-  return {std::min(most, static_cast<int>(std::lround(registers))), registers > kSlack * most};
+  const double slack = !is_straight(plan) ? kSlack : plan.has_whole_rows() ? kStraightWholeSlack : kStraightSlack;
+  return {std::min(most, static_cast<int>(std::lround(registers))), registers > slack * most};
 }
 
 }  // namespace kiln::generators::cuda
