@@ -114,7 +114,9 @@ std::vector<Wish> Tuning::cpu_baselines() const {
 // Nobody schedules for a GPU without a thought: what a programmer writes first stands at the front of a space.
 std::vector<Wish> Tuning::gpu_baselines() const {
   if (auto planned = run_.builds.planned(run_, item_)) {
-    std::erase_if(*planned, [](const Wish& wish) { return wish.origin != "seed"; });
+    const auto is_seed = [](const Wish& wish) { return wish.origin == "seed"; };
+    // Where none is said to be one, others proposed the same schedules before their space did.
+    if (std::any_of(planned->begin(), planned->end(), is_seed)) std::erase_if(*planned, [&](const Wish& wish) { return !is_seed(wish); });
     return *planned;
   }
   const schedules::Space space = gpu_space(item_, run_.device, run_.builds);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "autotune/bundle/write.h"
@@ -47,7 +48,8 @@ class Packing {
   PackedProblem pack() {
     tell("planning");
     std::vector<Wish> first = seeds();
-    if (const auto chosen = this->chosen()) first.push_back(*chosen);
+    if (const auto chosen = this->chosen()) first.insert(first.begin() + 1, *chosen);
+    if (first.size() > static_cast<std::size_t>(wanted_)) first.resize(static_cast<std::size_t>(wanted_));
     take(first);
     proposals_.open(SearchPlan{.seed = run_.seed, .expected_trials = static_cast<std::uint64_t>(wanted_), .cost = {}}, 0);
     const int most = kTriesPerCandidate * wanted_;
@@ -68,7 +70,7 @@ class Packing {
     step.total = wanted_;
     step.tried = packed_.tried;
     step.rejected = packed_.rejected;
-    step.seconds_left = std::max(0.0, run_.budget.left_s(run_.spent_s()));
+    step.seconds_left = run_.budget.left_s(run_.spent_s());
     run_.progress.step(step);
     heartbeat(run_.store, run_.id);
   }
@@ -193,7 +195,7 @@ BundleOutcome bundle(const BundleOptions& options, Progress& progress, const std
   Measurer measurer(device, protocol, objects, {}, plan.launch);  // never asked: the device is elsewhere
   Reader reader(plan.libraries, device, {}, plan.launch);
   const RunKey key{keep(store, device_row(device)), keep(store, toolchain_row(back_end)), db::keep_protocol(store, print(protocol))};
-  constexpr double kNoLimit_s = 1e9;
+  constexpr double kNoLimit_s = std::numeric_limits<double>::infinity();
   db::RunRow row = run_row(key, here.conditions, plan.seed, plan.command);
   if (plan.budget_s > 0) row.budget_s = plan.budget_s;
   Run run{.store = store,

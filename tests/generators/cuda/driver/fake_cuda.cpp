@@ -3,11 +3,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <set>
 #include <string>
 
 #include "generators/cuda/driver/api.h"
 
 using namespace kiln::generators::cuda::driver;
+
+// What every launch of a kernel does at once; null: nothing.
+void (*fake_kernel)(const std::string& name, const LaunchShape& shape, void** parameters) = nullptr;
 
 namespace {
 
@@ -21,6 +25,7 @@ std::string calls, told;
 
 // Writes the call down and says how it ends.
 Status note(const std::string& name, const std::string& what = "") {
+  if (fake_kernel != nullptr) return kSuccess;  // a long life under a real program: nobody reads along
   calls += (calls.empty() ? "" : "; ") + name + (what.empty() ? "" : " ") + what;
   const auto found = failing.find(name);
   return found == failing.end() ? kSuccess : found->second;
@@ -104,8 +109,16 @@ Status cuLibraryLoadData(CuLibrary* library, const void*, int*, void**, unsigned
   return point_at_something(library), note("cuLibraryLoadData");
 }
 Status cuLibraryUnload(CuLibrary) { return note("cuLibraryUnload"); }
-Status cuLibraryGetKernel(CuKernel* kernel, CuLibrary, const char* name) { return point_at_something(kernel), note("cuLibraryGetKernel", name); }
-Status cuKernelGetFunction(CuFunction* function, CuKernel) { return point_at_something(function), note("cuKernelGetFunction"); }
+// A kernel, as a function too, is its name.
+Status cuLibraryGetKernel(CuKernel* kernel, CuLibrary, const char* name) {
+  static std::set<std::string> names;
+  *kernel = reinterpret_cast<CuKernel>(const_cast<std::string*>(&*names.insert(name).first));
+  return note("cuLibraryGetKernel", name);
+}
+Status cuKernelGetFunction(CuFunction* function, CuKernel kernel) {
+  *function = reinterpret_cast<CuFunction>(kernel);
+  return note("cuKernelGetFunction");
+}
 Status cuFuncGetAttribute(int* value, int attribute, CuFunction) { return *value = 1000 + attribute, note("cuFuncGetAttribute", std::to_string(attribute)); }
 Status cuFuncSetAttribute(CuFunction, int attribute, int value) {
   return note("cuFuncSetAttribute", std::to_string(attribute) + " to " + std::to_string(value));
@@ -122,7 +135,10 @@ Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CuFunction, int 
 Status cuOccupancyMaxActiveClusters(int* clusters, CuFunction, const LaunchShape* shape) {
   return *clusters = 66, note("cuOccupancyMaxActiveClusters", described(*shape));
 }
-Status cuLaunchKernelEx(const LaunchShape* shape, CuFunction, void**, void**) { return note("cuLaunchKernelEx", described(*shape)); }
+Status cuLaunchKernelEx(const LaunchShape* shape, CuFunction function, void** parameters, void**) {
+  if (fake_kernel != nullptr) fake_kernel(*reinterpret_cast<const std::string*>(function), *shape, parameters);
+  return note("cuLaunchKernelEx", described(*shape));
+}
 Status cuStreamCreate(CuStream* stream, unsigned flags) { return point_at_something(stream), note("cuStreamCreate", text(flags)); }
 Status cuStreamDestroy_v2(CuStream) { return note("cuStreamDestroy"); }
 Status cuStreamQuery(CuStream) { return note("cuStreamQuery"); }
