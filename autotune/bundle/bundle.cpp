@@ -6,9 +6,9 @@
 #include <limits>
 #include <set>
 
+#include "autotune/bundle/emulators.h"
 #include "autotune/bundle/write.h"
 #include "autotune/compiled_builds.h"
-#include "autotune/emulate.h"
 #include "autotune/gpu_space.h"
 #include "autotune/probe.h"
 #include "autotune/proposals.h"
@@ -24,7 +24,8 @@ namespace {
 
 using generators::Rejection;
 
-constexpr std::size_t kBatch = 8;
+// Of a batch each emulator has about two.
+constexpr std::size_t kLeastBatch = 8;
 // A space of which nearly nothing is built does not keep a bundle waiting for ever.
 constexpr int kTriesPerCandidate = 25;
 
@@ -37,8 +38,8 @@ Device gpu_named(const std::string& name) {
 // The candidates of one problem, on their way into the bundle.
 class Packing {
  public:
-  Packing(Run& run, const WorkItem& item, Emulator& emulator, int wanted)
-      : run_(run), item_(item), emulator_(emulator), wanted_(wanted), proposals_(run, item) {
+  Packing(Run& run, const WorkItem& item, Emulators& emulators, const ObjectRef& reference, int wanted)
+      : run_(run), item_(item), emulators_(emulators), reference_(reference), wanted_(wanted), proposals_(run, item) {
     packed_.problem = print(item.problem);
     for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id)))
       (known.rejection ? refused_ : passed_).insert(known.digest);
@@ -54,7 +55,8 @@ class Packing {
     proposals_.open(SearchPlan{.seed = run_.seed, .expected_trials = static_cast<std::uint64_t>(wanted_), .cost = {}}, 0);
     const int most = kTriesPerCandidate * wanted_;
     while (packed_.packed < wanted_ && packed_.tried < most && !run_.search_is_over()) {
-      const std::vector<Wish> wishes = proposals_.next(std::min(kBatch, static_cast<std::size_t>(wanted_ - packed_.packed)));
+      const std::size_t batch = std::max(kLeastBatch, 2 * emulators_.count());
+      const std::vector<Wish> wishes = proposals_.next(std::min(batch, static_cast<std::size_t>(wanted_ - packed_.packed)));
       if (wishes.empty()) break;
       for (const Wish& wish : take(wishes)) proposals_.observe(wish, std::nullopt);  // nobody can say here how fast it is
     }
@@ -95,33 +97,43 @@ class Packing {
     for (const Wish& wish : wishes)
       if (!refused_.contains(digest(wish.schedule)) && taken_.insert(digest(wish.schedule)).second) fresh.push_back(wish);
     tell("compiling");
-    for (const Admission& admission : run_.builds.build(run_, item_, fresh)) {
-      if (run_.stop_request() == StopRequest::leave) break;
-      std::optional<Rejection> rejection = admission.rejection;
-      if (!rejection && !admission.entrant) continue;  // the run was stopped before its build began
-      if (admission.entrant && !rejection) rejection = emulate(*admission.entrant);
-      ++packed_.tried;
-      if (rejection) ++packed_.rejected[std::string(print(rejection->reason))];
-      else ++packed_.packed;
-      proposals_.count(digest(admission.wish.schedule), rejection);
-    }
+    const std::vector<Admission> admissions = run_.builds.build(run_, item_, fresh);
+    if (run_.stop_request() == StopRequest::leave) return fresh;
+    for (const Admission& admission : admissions)
+      if (admission.rejection) count(admission.wish, admission.rejection);
+    emulate(admissions);
     return fresh;
   }
 
-  // One that passed here before, or on a GPU, need not again: its kernels are the same.
-  std::optional<Rejection> emulate(const Entrant& entrant) {
+  // One that passed here before, or on a GPU, need not again: its kernels are the same. None is `running` meanwhile: whatever it does, it does to a process
+  // of the emulator.
+  void emulate(const std::vector<Admission>& admissions) {
     tell("emulating");
-    start_trial(run_.store, entrant.trial);
-    std::optional<Rejection> rejection;
-    if (!passed_.contains(entrant.digest)) rejection = emulator_.emulate(item_.algorithm, entrant.wish.schedule, item_.problem).rejection;
+    std::vector<const Entrant*> waiting;
+    for (const Admission& admission : admissions)
+      if (admission.entrant && !passed_.contains(admission.entrant->digest)) waiting.push_back(&*admission.entrant);
+      else if (admission.entrant) settle(*admission.entrant, std::nullopt);
+    const std::vector<Emulation> emulations = emulators_.emulate(item_, waiting, reference_);
+    for (std::size_t i = 0; i < waiting.size(); ++i) settle(*waiting[i], emulations[i].rejection);
+  }
+
+  void settle(const Entrant& entrant, const std::optional<Rejection>& rejection) {
     if (rejection) reject_trial(run_.store, entrant.trial, rejection_row(*rejection));
     else finish_trial(run_.store, entrant.trial);
-    return rejection;
+    count(entrant.wish, rejection);
+  }
+
+  void count(const Wish& wish, const std::optional<Rejection>& rejection) {
+    ++packed_.tried;
+    if (rejection) ++packed_.rejected[std::string(print(rejection->reason))];
+    else ++packed_.packed;
+    proposals_.count(digest(wish.schedule), rejection);
   }
 
   Run& run_;
   const WorkItem& item_;
-  Emulator& emulator_;
+  Emulators& emulators_;
+  const ObjectRef& reference_;
   int wanted_;
   Proposals proposals_;
   std::set<Digest> refused_, passed_;  // by earlier runs
@@ -140,13 +152,14 @@ ObjectRef portable_reference(CompilePool& pool, const Objects& objects, const Li
   std::optional<CompileOutcome> outcome;
   pool.run({job}, [](std::int64_t) {}, [&](CompileOutcome done) { outcome = std::move(done); });
   if (!outcome || !outcome->object)
-    throw UsageError(fmt::format("the reference of {} cannot be built: {}", print(item.problem), outcome && outcome->build.rejection ? outcome->build.rejection->text : "no worker answered"));
+    throw UsageError(fmt::format("the reference of {} cannot be built: {}", print(item.problem),
+                                 outcome && outcome->build.rejection ? outcome->build.rejection->text : "no worker answered"));
   const ObjectRef& object = *outcome->object;
   const generators::Artifact library = generators::host::linked({objects.object(object.hash), object.symbol, object.target});
   return {objects.put_object(library.bytes), object.symbol, object.target};
 }
 
-BundleOutcome work(Run& run, Reader& reader, const BundleOptions& options, const Launch& launch) {
+BundleOutcome work(Run& run, Reader& reader, Emulators& emulators, const BundleOptions& options) {
   BundleOutcome outcome;
   outcome.run = db::run(run.store, run.id).row.uuid;
   BundleParts parts{.run = run.id, .references = {}, .items = work_list(options.plan, reader, run.store), .program = options.program};
@@ -155,12 +168,11 @@ BundleOutcome work(Run& run, Reader& reader, const BundleOptions& options, const
     if (!parts.references.contains(algorithm))
       parts.references[algorithm] = portable_reference(compiled(run).pool(), run.objects, run.limits, item);
   }
-  Emulator emulator(run.device, compiled(run).pool(), run.objects, launch);
   int packed = 0;
   for (const WorkItem& item : parts.items) {
     if (run.stop_request() == StopRequest::leave) break;
     try {
-      outcome.problems.push_back(Packing(run, item, emulator, options.candidates).pack());
+      outcome.problems.push_back(Packing(run, item, emulators, parts.references.at(digest(*item.algorithm)), options.candidates).pack());
       packed += outcome.problems.back().packed;
     } catch (const UsageError& error) {
       if (parts.items.size() == 1) throw;
@@ -190,7 +202,9 @@ BundleOutcome bundle(const BundleOptions& options, Progress& progress, const std
   recover(store);
   const Protocol protocol = protocol_for(device, plan.cache, 0);
   const Objects objects(plan.cache_folder.empty() ? std::filesystem::path(db::cache_folder(plan.db.string())) : plan.cache_folder);
-  CompilePool pool(plan.jobs > 0 ? plan.jobs : here.host_cores, device, objects, plan.launch);
+  const int jobs = plan.jobs > 0 ? plan.jobs : here.host_cores;
+  CompilePool pool(jobs, device, objects, plan.launch);
+  Emulators emulators(jobs, device, pool, objects, plan.launch);
   CompiledBuilds builds(back_end, pool);
   Measurer measurer(device, protocol, objects, {}, plan.launch);  // never asked: the device is elsewhere
   Reader reader(plan.libraries, device, {}, plan.launch);
@@ -215,7 +229,7 @@ BundleOutcome bundle(const BundleOptions& options, Progress& progress, const std
           .started = started,
           .seed = plan.seed};
   try {
-    const BundleOutcome outcome = work(run, reader, options, plan.launch);
+    const BundleOutcome outcome = work(run, reader, emulators, options);
     end_run(store, run.id, outcome.stopped == StopRequest::leave ? "interrupted" : "done");
     return outcome;
   } catch (const std::exception& error) {

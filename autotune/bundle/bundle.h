@@ -13,7 +13,7 @@
 namespace kiln::autotune {
 
 struct BundleOptions {
-  TuneOptions plan;                  // operators, problems, demand, libraries, jobs, cache, seed; its device is a GPU by name; no budget: no limit but `candidates`
+  TuneOptions plan;                  // what for, as `tune` takes it; its device is a GPU by name, and without a budget `candidates` is the only limit
   int candidates = 40;               // packed of each problem, at most
   std::filesystem::path folder;      // to be made
   std::filesystem::path program;     // that measures: copied into the folder
@@ -33,8 +33,9 @@ struct BundleOutcome {
   StopRequest stopped = StopRequest::go_on;
 };
 
-// Every candidate is a trial of a run in the user's store; what fails here, in the emulator too, is rejected here. The folder appears whole or not at all.
-// Throws UsageError (a device that is no GPU, a folder that is there already), EnvironmentError (no NVRTC, no C++ compiler for the emulator, no linker).
+// Every candidate is a trial of a run in the user's store; what fails here, in the emulator too, is rejected here. The folder appears whole or not at
+// all. Throws UsageError (a device that is no GPU, a folder that is there already), EnvironmentError (no NVRTC, no C++ compiler for the emulator, no
+// linker).
 BundleOutcome bundle(const BundleOptions& options, Progress& progress, const std::function<StopRequest()>& stop_request);
 
 }  // namespace kiln::autotune

@@ -163,6 +163,17 @@ TEST_F(Bundle, kernels_that_lie_or_crash_cost_themselves_and_are_not_packed_agai
     EXPECT_EQ(count(folder_.file("again/bundle.db"), "SELECT count(*) FROM schedule WHERE lower(hex(digest)) = '" + refused.text(0) + "'"), 0);
 }
 
+// A row of 131,072 elements whose length is fixed in the kernel: the emulator would take minutes for one.
+TEST_F(Bundle, what_the_emulator_refuses_is_not_packed) {
+  const Said said = run_kiln(folder_, {"bundle", "rmsnorm", "--problem", "rmsnorm(m=64, n=131072)", "--device", "h200", "-o", "long", "--candidates", "2"});
+  ASSERT_LE(said.code, 1) << said.err;
+  EXPECT_GT(count(home(), "SELECT count(*) FROM trial WHERE reason = 'emulator_fault'"), 0) << said.out;
+  EXPECT_EQ(count(home(), "SELECT count(*) FROM trial WHERE reason = 'emulator_fault' AND detail <> "
+                          "'the emulator takes 64 blocks, 16384 threads and 70000 elements: every problem that its kernels take is larger'"), 0);
+  EXPECT_NE(said.out.find("emulator_fault"), std::string::npos) << said.out;
+  EXPECT_EQ(said.code == 0, fs::exists(folder_.file("long")));
+}
+
 TEST_F(Bundle, killed_in_a_call_goes_on_where_it_was) {
   go_there();
   ::setenv("KILN_FAKE_HANG", "512", 1);
