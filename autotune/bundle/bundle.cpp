@@ -105,8 +105,8 @@ class Packing {
     return fresh;
   }
 
-  // One that passed here before, or on a GPU, need not again: its kernels are the same. None is `running` meanwhile: whatever it does, it does to a process
-  // of the emulator.
+  // One that passed here before, or on a GPU, need not again: its kernels are the same. None is `running` meanwhile: whatever it does, it does to a
+  // process of the emulator.
   void emulate(const std::vector<Admission>& admissions) {
     tell("emulating");
     std::vector<const Entrant*> waiting;

@@ -25,8 +25,8 @@ std::string store_of(const std::filesystem::path& folder) {
 void require_architecture(const Device& here, const BundlePlan& plan, const MeasureOptions& options) {
   if (here.gpu && here.gpu->arch == plan.device.gpu->arch) return;
   const std::string what = here.gpu ? fmt::format("{} ({})", here.model, here.gpu->arch) : "a CPU";
-  throw EnvironmentError(fmt::format("{} is {}; the kernels of {} are for {}, as {} is: --device takes another GPU of this machine, `kiln bundle --device` makes "
-                                     "kernels for others",
+  throw EnvironmentError(fmt::format("{} is {}; the kernels of {} are for {}, as {} is: --device takes another GPU of this machine, `kiln bundle --device` "
+                                     "makes kernels for others",
                                      options.device, what, options.folder.string(), plan.device.gpu->arch, plan.device.model));
 }
 
@@ -89,7 +89,8 @@ TuneOutcome measure(const MeasureOptions& options, Progress& progress, const std
           .started = started,
           .seed = plan.seed};
   if (recovery.interrupted_runs > 0)
-    run.note("resumed", fmt::format("resuming after an interrupted run: {} suspects are tried once more, {} are given up", recovery.suspects, recovery.crashed));
+    run.note("resumed", fmt::format("resuming after an interrupted run: {} suspects are tried once more, {} are given up", recovery.suspects,
+                                    recovery.crashed));
   try {
     const TuneOutcome outcome = work(run, plan);
     end_run(store, run.id, outcome.stopped == StopRequest::leave ? "interrupted" : "done");

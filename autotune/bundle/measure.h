@@ -21,8 +21,8 @@ struct MeasureOptions {
   Launch launch;
 };
 
-// Measures what no earlier call has; every outcome is committed to the bundle's store. Throws DataError for a folder that is no bundle, EnvironmentError when
-// there is no GPU, another kind of GPU than the images are for, or one that another process measures on.
+// Measures what no earlier call has; every outcome is committed to the bundle's store. Throws DataError for a folder that is no bundle, EnvironmentError
+// when there is no GPU, another kind of GPU than the images are for, or one that another process measures on.
 TuneOutcome measure(const MeasureOptions& options, Progress& progress, const std::function<StopRequest()>& stop_request);
 
 }  // namespace kiln::autotune

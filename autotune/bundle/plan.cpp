@@ -61,8 +61,10 @@ BundlePlan read_plan(db::Store& store) {
   plan.device = parse_device(db::device(store, run->row.device).text);
   plan.toolchain = run->row.toolchain;
   plan.protocol = parse_protocol(db::protocol(store, run->row.protocol));
-  for (const auto& [algorithm, object] : options.at(kReferences).items())
-    plan.references[parse_digest(algorithm)] = {object.at("hash").get<std::string>(), object.at("symbol").get<std::string>(), object.at("target").get<std::string>()};
+  for (const auto& [algorithm, object] : options.at(kReferences).items()) {
+    const auto text = [&object = object](const char* key) { return object.at(key).get<std::string>(); };
+    plan.references[parse_digest(algorithm)] = {text("hash"), text("symbol"), text("target")};
+  }
   std::set<db::ProblemId> seen;
   for (const db::TrialRow& trial : db::trials(store, run->id))
     if (seen.insert(trial.problem).second) plan.items.push_back(item_of(store, trial.problem, options.at(kCalls)));

@@ -99,10 +99,10 @@ std::int64_t bytes_of(const fs::path& folder) {
 void require_new_folder(const fs::path& folder) {
   if (!fs::exists(folder)) return;
   if (fs::is_directory(folder) && fs::is_empty(folder)) return;
-  const bool is_bundle = fs::exists(folder / kBundleStore);
-  throw UsageError(fmt::format("-o {}: it is there already{}", folder.string(),
-                               is_bundle ? ", and may hold results: `kiln db merge " + (folder / kBundleStore).string() + "` takes them in; name another folder"
-                                         : "; name a folder that is not"));
+  const fs::path store = folder / kBundleStore;
+  if (!fs::exists(store)) throw UsageError(fmt::format("-o {}: it is there already; name a folder that is not", folder.string()));
+  throw UsageError(fmt::format("-o {}: it is there already, and may hold results: `kiln db merge {}` takes them in; name another folder", folder.string(),
+                               store.string()));
 }
 
 std::int64_t write_bundle(db::Store& store, const Objects& objects, const BundleParts& parts, const fs::path& folder) {

@@ -11,7 +11,8 @@ namespace kiln::autotune::cli {
 std::string print_bundle(const BundleOutcome& outcome, const std::string& folder) {
   std::string text;
   for (const PackedProblem& problem : outcome.problems)
-    text += fmt::format("{}: {} candidates packed of {} tried; rejected: {}\n", problem.problem, problem.packed, problem.tried, rejected_text(problem.rejected));
+    text += fmt::format("{}: {} candidates packed of {} tried; rejected: {}\n", problem.problem, problem.packed, problem.tried,
+                        rejected_text(problem.rejected));
   if (!outcome.is_written) return text + "no bundle was written\n";
   return text + fmt::format("{}: {}. On the machine with the GPU: {}/measure; then here: kiln db merge {}/bundle.db\n", folder,
                             print_bytes(static_cast<double>(outcome.bytes)), folder, folder);

@@ -72,7 +72,9 @@ int run(const Flags& flags, const Common& common) {
 Action declare_bundle(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   app.add_option("OPERATOR", flags->operators, "operators by name");
-  app.add_option("--problem", flags->problems, "a problem, as in 'swiglu(m=256, n=4096, bf16)'; may be repeated")->option_text("P")->allow_extra_args(false);
+  app.add_option("--problem", flags->problems, "a problem, as in 'swiglu(m=256, n=4096, bf16)'; may be repeated")
+      ->option_text("P")
+      ->allow_extra_args(false);
   app.add_option("--demand", flags->demand_files, "a file of counted problems; may be repeated")->option_text("FILE")->allow_extra_args(false);
   app.add_option("--device", flags->device, "the GPU by name: h100, h200, sm_90a")->option_text("NAME");
   app.add_option("-o", flags->folder, "the folder to make")->option_text("DIR");

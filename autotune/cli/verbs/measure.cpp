@@ -27,6 +27,7 @@ struct Flags {
 
 MeasureOptions options_of(const Flags& flags, const Common& common) {
   if (flags.folder.empty()) throw UsageError("`kiln measure` needs a DIR that `kiln bundle` made");
+  if (common.command.find(" --db") != std::string::npos) throw UsageError("--db: results of a bundle go to the store in its folder");
   if (!gpu_ordinal(flags.device)) throw UsageError("--device cpu: a bundle is measured on a GPU: `cuda:0` and so on");
   MeasureOptions options;
   options.folder = flags.folder;
@@ -74,6 +75,8 @@ Action declare_measure(CLI::App& app) {
 
 }  // namespace
 
-Verb measure_verb() { return {"measure", "check and measure a bundle on the GPU that it is for", "kiln measure h200-bundle --for 10m", declare_measure}; }
+Verb measure_verb() {
+  return {"measure", "check and measure a bundle on the GPU that it is for", "kiln measure h200-bundle --for 10m", declare_measure};
+}
 
 }  // namespace kiln::autotune::cli
