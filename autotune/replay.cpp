@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "autotune/compiled_builds.h"
 #include "autotune/entrant.h"
 #include "autotune/explain.h"
 #include "autotune/probe.h"
@@ -91,7 +92,7 @@ class Replay {
     rejections_.resize(entrants_.size());
     int done = 0;
     tell("compiling", 0);
-    run_.pool.run(
+    compiled(run_).pool().run(
         std::move(jobs), [&](std::int64_t id) { start_trial(run_.store, entrants_[static_cast<std::size_t>(id)].trial); },
         [&](const CompileOutcome& outcome) {
           take_build(static_cast<std::size_t>(outcome.id), outcome);
@@ -104,7 +105,7 @@ class Replay {
     Entrant& entrant = entrants_[i];
     generators::Build build = outcome.build;
     if (build.key == Digest{})  // a worker that crashed could not tell it
-      build.key = run_.back_end.build_key(*item_.algorithm, entrant.wish.schedule, item_.problem);
+      build.key = compiled(run_).back_end().build_key(*item_.algorithm, entrant.wish.schedule, item_.problem);
     entrant.build = record_build(run_.store, item_.problem_id, build_row(build, outcome.object, entrant.schedule, run_.toolchain_id, run_.device_id));
     attach_build(run_.store, entrant.trial, entrant.build);
     entrant.predicted = build.predicted;
@@ -121,7 +122,7 @@ class Replay {
     Subject subject;
     subject.algorithm = item_.algorithm;
     subject.problem = item_.problem;
-    subject.reference = build_reference(run_, item_);
+    subject.reference = run_.builds.reference(run_, item_);
     for (const Entrant& entrant : entrants_)
       if (entrant.predicted && entrant.predicted->flops) subject.flops = *entrant.predicted->flops;
     subject.seed = run_.seed;
@@ -242,19 +243,19 @@ ReplayOutcome replay(db::Store& store, const ReplayOptions& options, Progress& p
   const Protocol protocol = protocol_for(probe.device, options.cache, options.threads);
   const Objects objects(options.cache_folder.empty() ? std::filesystem::path(db::cache_folder(store.path())) : options.cache_folder);
   CompilePool pool(probe.host_cores, probe.device, objects, options.launch);
+  CompiledBuilds builds(back_end, pool);
   Measurer measurer(probe.device, protocol, objects, {}, options.launch);  // nothing promises an end: the widest limits
   const db::DeviceId device = keep(store, device_row(probe.device));
   const db::ToolchainId toolchain = keep(store, toolchain_row(back_end));
   const db::ProtocolId protocol_id = db::keep_protocol(store, print(protocol));
   Run run{.store = store,
           .device = probe.device,
-          .back_end = back_end,
           .device_id = device,
           .toolchain_id = toolchain,
           .protocol_id = protocol_id,
           .id = begin_run(store, run_row({device, toolchain, protocol_id}, probe.conditions, options.seed, options.command)),
           .objects = objects,
-          .pool = pool,
+          .builds = builds,
           .measurer = measurer,
           .progress = progress,
           .stop_request = stop_request,

@@ -165,4 +165,12 @@ std::string GpuDevice::find_health_complaint() {
   }
 }
 
+std::unique_ptr<MeasuredDevice> open_gpu(const MeasuredRequest& request) {
+  try {
+    return std::make_unique<GpuDevice>(request.facts, request.protocol, request.page);
+  } catch (const driver::DriverError& error) {
+    throw EnvironmentError(fmt::format("{} cannot be used: {}", request.facts.model, error.what()));
+  }
+}
+
 }  // namespace kiln::autotune

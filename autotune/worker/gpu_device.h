@@ -11,6 +11,7 @@
 #include "autotune/measure/shared_page.h"
 #include "autotune/worker/gpu_memory.h"
 #include "autotune/worker/measured_device.h"
+#include "autotune/worker/measuring_worker.h"
 #include "generators/cuda/driver/stream.h"
 
 namespace kiln::autotune {
@@ -36,5 +37,8 @@ class GpuDevice : public MeasuredDevice {
   const Protocol& protocol_;
   SharedPage& page_;
 };
+
+// Throws EnvironmentError for a device that fails although nothing was run on it yet: no candidate's doing.
+std::unique_ptr<MeasuredDevice> open_gpu(const MeasuredRequest& request);
 
 }  // namespace kiln::autotune
