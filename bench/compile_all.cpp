@@ -222,7 +222,7 @@ std::string line_of(const std::string& space, const std::string& problem, const 
 }
 
 void print_table(const Session& session, const Kept& kept) {
-  std::printf("Spills: texts that spill more than 8 bytes, those of them that were predicted to, all that were predicted to.\n\n"
+  std::printf("Spills: kernels that spill more than 8 bytes, those of them that were predicted to, all that were predicted to.\n\n"
               "| space | problem | plans | texts | of them new | compiled | refused | unexplained | registers within max(8, 15 %%) | shared memory off | "
               "spills | CPU s |\n"
               "|---|---|---|---|---|---|---|---|---|---|---|---|\n");

@@ -11,7 +11,7 @@ namespace {
 constexpr int kWideBlock = 512;   // threads: from here on the compiler keeps less under way
 // The compiler fits what is somewhat too much into what there is, by loading or computing it again; beyond this it spills. Where nothing comes between
 // a load and its store, neither a barrier nor a branch, it may take one access after the other, the more freely without masks.
-constexpr double kSlack = 1.15, kStraightSlack = 1.3, kStraightWholeSlack = 2;
+constexpr double kSlack = 1.18, kStraightSlack = 1.3, kStraightWholeSlack = 2;
 
 // ---- one vector after the other: a line, or tiles of squares
 struct LineModel {

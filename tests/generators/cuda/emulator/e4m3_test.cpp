@@ -1,6 +1,7 @@
 // What the emulator makes of cvt.rn.satfinite.e4m3x2 is what dsl/float8.h says of E4M3: every bf16, every f32 near a tie, and a dense set of all f32.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
