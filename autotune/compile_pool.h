@@ -20,7 +20,7 @@
 namespace kiln::autotune {
 
 struct CompileJob {
-  enum class What { candidate, reference };  // the reference ignores schedule, problem and isa
+  enum class What { candidate, reference };  // the reference ignores schedule and problem
 
   std::int64_t id = 0;  // the caller's; comes back with the outcome
   What what = What::candidate;

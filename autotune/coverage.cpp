@@ -1,132 +1,18 @@
 #include "autotune/coverage.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "autotune/measure/ragged.h"
-#include "autotune/records.h"
-#include "dsl/error.h"
-#include "db/artifacts.h"
+#include "autotune/sweep.h"
+#include "autotune/builds.h"
 #include "db/choices.h"
 #include "db/coverage.h"
-#include "generators/host/host.h"
-#include "schedules/spaces.h"
 
 namespace kiln::autotune {
 namespace {
-
-using generators::host::Isa;
-
-// What a check of one object over several problems found.
-struct Sweep {
-  std::vector<std::string> checked;
-  double max_error = 0;
-  std::string failure;  // empty: all passed
-};
-
-// The reference's own demands decide which problems make sense: one that it cannot run is left out.
-Sweep sweep(Run& run, const WorkItem& item, const ObjectRef& reference, const ObjectRef& object, const std::vector<Problem>& problems,
-            int alignment_bytes) {
-  Sweep result;
-  for (const Problem& problem : problems) {
-    Subject subject;
-    subject.algorithm = item.algorithm;
-    subject.problem = problem;
-    subject.reference = reference;
-    subject.seed = run.seed;
-    std::string key;
-    try {
-      key = run.measurer.prepare(subject).key;
-    } catch (const UsageError&) {
-      continue;
-    }
-    Candidate candidate;
-    candidate.object = object;
-    CheckOptions options;
-    options.alignment_bytes = alignment_bytes;
-    options.call_limit_s = run.limits.call_s;
-    options.ragged = false;
-    const CheckOutcome outcome = run.measurer.check(key, candidate, options);
-    if (outcome.rejection) {
-      result.failure = fmt::format("{}: {}", print(problem), outcome.rejection->text);
-      return result;
-    }
-    result.checked.push_back(print(problem));
-    if (outcome.worst) result.max_error = std::max(result.max_error, outcome.worst->severity);
-  }
-  if (result.checked.empty()) result.failure = "none of the problems to check it on can be run by the reference";
-  return result;
-}
-
-// A generic build takes pointers that are aligned to one element only.
-int element_bytes(const Algorithm& algorithm) {
-  int least = 64;
-  for (const Argument& argument : algorithm.arguments)
-    if (!argument.is_scalar) least = std::min(least, argument.type.bytes());
-  return least;
-}
-
-class GenericBuilder {
- public:
-  GenericBuilder(Run& run, const WorkItem& item, ObjectRef reference) : run_(run), item_(item), reference_(std::move(reference)) {}
-
-  void cover(Isa isa) {
-    const Schedule schedule = schedules::any_extent_schedule(*item_.algorithm, run_.device);
-    const std::string target = generators::host::target_string(run_.device, isa, item_.algorithm->contract);
-    const Digest key = generators::host::build_key(*item_.algorithm, schedule, item_.problem, target);
-    for (const db::CoverageRow& row : coverage(run_.store, item_.algorithm_id, run_.device_id))
-      if (row.tier == "generic" && db::build(run_.store, row.build, row.problem).row.key == key) return;  // covered by an earlier run
-
-    CompileJob job;
-    job.algorithm = item_.algorithm;
-    job.schedule = print(schedule);
-    job.problem = item_.problem;
-    job.isa = isa;
-    job.limit_s = run_.limits.build_s;
-    std::optional<CompileOutcome> outcome;
-    run_.pool.run({job}, [](std::int64_t) {}, [&](CompileOutcome done) { outcome = std::move(done); });
-    if (!outcome) return;
-    if (outcome->build.rejection) return complain(target, outcome->build.rejection->text);
-    const Sweep found = sweep(run_, item_, reference_, *outcome->object, generic_cases(item_.problem, *item_.algorithm), element_bytes(*item_.algorithm));
-    if (!found.failure.empty()) return complain(target, found.failure);
-    db::Transaction all = run_.store.transaction("record a generic build in");
-    record(schedule, *outcome, found);
-    all.commit();
-  }
-
- private:
-  void record(const Schedule& schedule, const CompileOutcome& outcome, const Sweep& found) {
-    db::ScheduleRow row;
-    row.digest = digest(schedule);
-    row.algorithm = item_.algorithm_id;
-    row.text = print(schedule);
-    row.origin = "seed";
-    row.numerics_class = numerics_class(schedule, *item_.algorithm);
-    const db::ScheduleId schedule_id = keep(run_.store, row);
-    const db::BuildId build = record_build(run_.store, item_.problem_id,
-                                           build_row(outcome.build, outcome.object, schedule_id, run_.toolchain_id, run_.device_id));
-    put_artifact(run_.store, "object", outcome.build.artifact->bytes);
-    record_coverage(run_.store, {.tier = "generic",
-                                 .build = build,
-                                 .problem = item_.problem_id,
-                                 .device = run_.device_id,
-                                 .extents = {},
-                                 .checked = found.checked,
-                                 .max_error = found.max_error});
-  }
-
-  void complain(const std::string& target, const std::string& why) const {
-    run_.note("no_generic", fmt::format("{}: no generic variant for {}: {}", item_.problem.operator_name, target, why));
-  }
-
-  Run& run_;
-  const WorkItem& item_;
-  ObjectRef reference_;
-};
 
 // The symbol in which the problems of one algorithm differ when it is only one.
 std::optional<std::string> varying_symbol(const std::vector<const WorkItem*>& items) {
@@ -164,12 +50,6 @@ void cover_bucket(Run& run, const WorkItem& item, const ObjectRef& reference, co
                               .extents = {{symbol, {interval.least, interval.most}}},
                               .checked = found.checked,
                               .max_error = found.max_error});
-}
-
-std::map<db::AlgorithmId, std::vector<const WorkItem*>> by_algorithm(const std::vector<Tuning>& tunings) {
-  std::map<db::AlgorithmId, std::vector<const WorkItem*>> groups;
-  for (const Tuning& tuning : tunings) groups[tuning.item().algorithm_id].push_back(&tuning.item());
-  return groups;
 }
 
 void cover_buckets(Run& run, std::vector<const WorkItem*> items, const ObjectRef& reference) {
@@ -225,20 +105,10 @@ std::vector<Problem> generic_cases(const Problem& problem, const Algorithm& algo
   return cases;
 }
 
-void cover_every_extent(Run& run, const std::vector<Tuning>& tunings) {
-  for (const auto& [algorithm, items] : by_algorithm(tunings)) {
-    if (run.is_stopped()) return;
-    const ObjectRef reference = build_reference(run, *items.front());
-    GenericBuilder generic(run, *items.front(), reference);
-    generic.cover(Isa::x86_64_v2);
-    generic.cover(Isa::native);
-  }
-}
-
 void cover_intervals(Run& run, const std::vector<Tuning>& tunings) {
   for (const auto& [algorithm, items] : by_algorithm(tunings)) {
     if (run.stop_request() == StopRequest::leave) return;
-    cover_buckets(run, items, build_reference(run, *items.front()));
+    cover_buckets(run, items, run.builds.reference(run, *items.front()));
   }
 }
 

@@ -18,8 +18,8 @@ namespace cuda = generators::cuda;
 using generators::Reason;
 using generators::Rejection;
 
-// The emulator runs some million steps of a thread in a second.
-constexpr double kMostElements = 12'000;
+// The emulator runs some million steps of a thread in a second: so many elements are a matter of seconds. Kernels of fixed, longer rows may have more.
+constexpr double kEnoughElements = 12'000, kMostElements = 70'000;
 // Odd ones, then odd multiples of the elements that an access may take.
 constexpr std::array<std::int64_t, 7> kSmaller = {1, 5, 13, 40, 264, 1032, 4104};
 
@@ -52,15 +52,18 @@ std::vector<Problem> smaller_problems(const Problem& problem) {
 }  // namespace
 
 std::optional<Problem> emulated_problem(const cuda::LaunchRecord& record, const Problem& problem, const Algorithm& algorithm) {
-  std::optional<Problem> best;
+  std::optional<Problem> best, least;  // of those that are small enough, and of the others
   for (const Problem& smaller : smaller_problems(problem)) {
     const Problem candidate = within_requirements(smaller, problem, algorithm);
-    if (elements_of(candidate) > kMostElements && candidate != problem) continue;
+    const double elements = elements_of(candidate);
+    const bool is_small = elements <= kEnoughElements || candidate == problem;
+    if (!is_small && elements > kMostElements) continue;
     const cuda::Extents extents = extents_of(candidate, algorithm);
     if (cuda::find_unmet(record, extents) || !cuda::Emulated::takes(record, extents)) continue;
-    if (!best || elements_of(candidate) > elements_of(*best)) best = candidate;
+    if (is_small && (!best || elements > elements_of(*best))) best = candidate;
+    if (!is_small && (!least || elements < elements_of(*least))) least = candidate;
   }
-  return best;
+  return best ? best : least;
 }
 
 Emulator::Emulator(const Device& gpu, CompilePool& pool, const Objects& objects, const Launch& launch)
@@ -81,6 +84,10 @@ const ObjectRef& Emulator::reference_of(const std::shared_ptr<const Algorithm>& 
 }
 
 Emulation Emulator::emulate(const std::shared_ptr<const Algorithm>& algorithm, const Schedule& schedule, const Problem& problem) {
+  return emulate(algorithm, schedule, problem, reference_of(algorithm, problem));
+}
+
+Emulation Emulator::emulate(const std::shared_ptr<const Algorithm>& algorithm, const Schedule& schedule, const Problem& problem, const ObjectRef& reference) {
   const auto refused = [](Reason reason, std::string text) { return Emulation{{}, Rejection{reason, std::nullopt, std::nullopt, std::move(text)}}; };
   cuda::Image program;
   try {
@@ -91,12 +98,13 @@ Emulation Emulator::emulate(const std::shared_ptr<const Algorithm>& algorithm, c
   }
   const std::optional<Problem> small = emulated_problem(program.record, problem, *algorithm);
   if (!small)
-    return refused(Reason::emulator_fault, fmt::format("the emulator takes {} blocks and {} threads: its launches are larger for every problem that its kernels take",
-                                                       cuda::emulator::kMostBlocks, cuda::emulator::kMostThreads));
+    return refused(Reason::emulator_fault,
+                   fmt::format("the emulator takes {} blocks, {} threads and {:.0f} elements: every problem that its kernels take is larger",
+                               cuda::emulator::kMostBlocks, cuda::emulator::kMostThreads, kMostElements));
   Subject subject;
   subject.algorithm = algorithm;
   subject.problem = *small;
-  subject.reference = reference_of(algorithm, problem);
+  subject.reference = reference;
   const Prepared prepared = measurer_.prepare(subject);
   Candidate candidate;
   candidate.id = 1;

@@ -19,8 +19,8 @@ struct Emulation {
   std::optional<generators::Rejection> rejection;  // emulator_fault, wrong_result, …
 };
 
-// The largest problem of at most some ten thousand elements that the kernels take: extents of the given one as they are, or smaller ones that no tile divides.
-// Nothing where the emulator takes none.
+// The largest problem of at most some ten thousand elements that the kernels take, else the smallest of somewhat more: extents of the given one as they are,
+// or smaller ones that no tile divides. Nothing where the emulator takes none.
 std::optional<Problem> emulated_problem(const generators::cuda::LaunchRecord& record, const Problem& problem, const Algorithm& algorithm);
 
 class Emulator {
@@ -30,6 +30,8 @@ class Emulator {
 
   // Schedules that are refused, or whose launches are too large for the emulator on every problem, are a rejection too.
   Emulation emulate(const std::shared_ptr<const Algorithm>& algorithm, const Schedule& schedule, const Problem& problem);
+  // The same with a reference that is built: the pool is not asked.
+  Emulation emulate(const std::shared_ptr<const Algorithm>& algorithm, const Schedule& schedule, const Problem& problem, const ObjectRef& reference);
 
  private:
   const ObjectRef& reference_of(const std::shared_ptr<const Algorithm>& algorithm, const Problem& problem);

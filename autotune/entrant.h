@@ -8,8 +8,11 @@
 
 #include "autotune/run.h"
 #include "autotune/search/proposer.h"
-#include "autotune/work_list.h"
+#include "autotune/work_item.h"
+#include "db/builds.h"
+#include "db/identities.h"
 #include "dsl/schedule.h"
+#include "generators/report.h"
 
 namespace kiln::autotune {
 
@@ -45,24 +48,32 @@ struct Admission {
   std::optional<generators::Rejection> rejection;
 };
 
-// The reference of an algorithm as an object: built once, found in the cache folder afterwards. Throws UsageError with the compiler's words.
-ObjectRef build_reference(Run& run, const WorkItem& item);
+// What is known of a build on its way to be measured.
+struct Built {
+  db::ScheduleId schedule{};
+  db::TrialId trial{};
+  db::BuildId build{};
+  ObjectRef object;
+  std::optional<generators::Predicted> predicted;
+};
+Entrant entrant_of(const WorkItem& item, const Wish& wish, const Built& built);
 
-// The build of a schedule, with the time and memory that this one may take: an autoscheduler searches before anything is compiled.
-CompileJob job_for(const Limits& limits, const WorkItem& item, const Schedule& schedule, std::int64_t id);
+// "Mullapudi2016", "Adams2019"; empty for any other schedule.
+std::string autoscheduler_of(const Schedule& schedule);
+
+// The time that a build of this schedule may take: an autoscheduler searches before anything is compiled.
+double build_limit_s(const Limits& limits, const Schedule& schedule);
+
+db::ScheduleRow schedule_row(const Wish& wish, const WorkItem& item);
+
+// The object of a known build, when its bytes are still at hand; the store's copy is put back into the cache.
+std::optional<ObjectRef> object_of(const Run& run, const db::BuildRow& row);
 
 // A time-out under a limit shorter than today's for such a schedule: no outcome that keeps from trying again.
 bool may_end_now(const db::RejectionRow& rejection, const Schedule& schedule, const Limits& limits);
 
-// Legality, then the compile workers; every step is committed. A build whose key is known is not made again while its object is in the cache.
-// An object equal to one that was timed already is rejected as same_as_build. Order of the result is that of the wishes.
-std::vector<Admission> build(Run& run, const WorkItem& item, const std::vector<Wish>& wishes);
-
 // Brings back what an earlier run measured: its trial, its object from the cache, the store or the compiler. Nothing when it no longer builds.
 std::optional<Entrant> restore(Run& run, const WorkItem& item, const db::KnownOutcome& known);
-
-// What an opaque schedule does, as directives; builds it once more, since the store keeps no more than its object. Empty where directives cannot say it.
-std::string directives_of(Run& run, const WorkItem& item, const Schedule& opaque);
 
 // Checks a built entrant against the reference and stores the verdict; its trial stays planned when it passes, and is rejected otherwise.
 // One whose first call takes longer than `hopeless_ns` is right as far as that shows, and rejected as cut_slow; 0: none is.

@@ -47,10 +47,10 @@ ExplainSubject stored_subject(db::Store& store, db::ScheduleId schedule, db::Pro
   return {algorithm, resolve(parse_problem_text(row.text), *algorithm), parse_schedule(db::schedule(store, schedule).text)};
 }
 
-std::optional<KnownTime> known_time(db::Store& store, db::ScheduleId schedule, db::ProblemId problem) {
+std::optional<KnownTime> known_time(db::Store& store, db::ScheduleId schedule, db::ProblemId problem, const std::string& kind) {
   std::optional<KnownTime> latest;
   for (const db::ProblemStatus& status : db::problem_status(store)) {
-    if (status.key.problem != problem) continue;
+    if (status.key.problem != problem || (!kind.empty() && db::device(store, status.key.device).kind != kind)) continue;
     for (const db::KnownOutcome& known : db::known_outcomes(store, status.key)) {
       if (known.schedule != schedule || (latest && known.trial < latest->outcome.trial)) continue;
       latest = KnownTime{known, db::device(store, status.key.device).model, db::protocol(store, status.key.protocol)};

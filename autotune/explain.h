@@ -31,12 +31,13 @@ ExplainSubject read_subject(Reader& reader, const std::string& problem, const Sc
 // What the store keeps of a candidate: no plugin is needed.
 ExplainSubject stored_subject(db::Store& store, db::ScheduleId schedule, db::ProblemId problem);
 
-// How the candidate fared when it was timed: its latest outcome under the newest results of its problem. Nothing: never tried.
+// How the candidate fared when it was timed: its latest outcome under the newest results of its problem, on a device of this kind (cpu, cuda; empty: on any).
+// Nothing: never tried.
 struct KnownTime {
   db::KnownOutcome outcome;
   std::string device, protocol;
 };
-std::optional<KnownTime> known_time(db::Store& store, db::ScheduleId schedule, db::ProblemId problem);
+std::optional<KnownTime> known_time(db::Store& store, db::ScheduleId schedule, db::ProblemId problem, const std::string& kind = {});
 
 // What algorithm, schedule and problem say without a compiler, with the least that must cross into each cache of the device whatever the schedule.
 struct Costs {

@@ -20,6 +20,7 @@ constexpr double kListen_s = 0.1;        // between two looks at the page: seldo
 constexpr double kGrace_s = 30;          // a request's own work beside calls: loading objects, comparing, statistics
 constexpr double kLoad_s = 5;            // one object: `ld` and dlopen take 20 ms on an idle machine
 constexpr double kHealth_s = 20;
+constexpr double kClocks_s = 120;        // four times some hundred calls, and buffers for them
 constexpr int kFailedStarts = 3;
 
 RaceResult rejected(std::int64_t id, const Rejection& rejection) {
@@ -266,6 +267,10 @@ FloorOutcome Measurer::floor(const std::string& key, const Candidate& kernel, st
   const Json body{{"candidate", to_json(kernel)}, {"seed", seed}};
   const double limit_s = 6 * impl_->protocol.max_s + kGrace_s;  // three tries of two series
   return impl_->ask_about_one<FloorOutcome>(key, "floor", body, limit_s, limit_s, floor_outcome_from_json);
+}
+
+ClocksOutcome Measurer::clocks(const std::string& key, const Candidate& kernel, double call_limit_s) {
+  return impl_->ask_about_one<ClocksOutcome>(key, "clocks", {{"candidate", to_json(kernel)}}, call_limit_s, kClocks_s + kGrace_s, clocks_outcome_from_json);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "autotune/measure/clocks.h"
 #include "autotune/measure/compare.h"
 #include "autotune/measure/protocol.h"
 #include "autotune/measure/statistics.h"
@@ -143,6 +144,9 @@ class Measurer {
   // 2 x 60 interleaved samples of one kernel (fewer of a kernel so long that they take more than twice max_s), up to three times while the floor
   // is above 5 % and the time lasts.
   FloorOutcome floor(const std::string& key, const Candidate& kernel, std::uint64_t seed);
+
+  // What a call of a GPU's kernels takes, by three clocks. A call longer than `call_limit_s` ends the worker.
+  ClocksOutcome clocks(const std::string& key, const Candidate& kernel, double call_limit_s = 10);
 
   // A computation with a known answer on every thread, in the worker: throws EnvironmentError when the answer is another.
   void check_health();

@@ -14,7 +14,7 @@ struct Step {
   double best_ratio = 0;      // time / baseline of the best so far, 0 before there is one
   double noise = 0;           // the A/A floor as a fraction, 0 before it is known
   std::map<std::string, int> rejected;  // reason -> count, this problem
-  double seconds_left = 0;    // of the budget
+  double seconds_left = 0;    // of the budget; infinity: there is none
 };
 
 class Progress {

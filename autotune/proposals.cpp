@@ -78,6 +78,12 @@ void Proposals::open(const SearchPlan& plan, double baseline_ns) {
   }
 }
 
+void Proposals::open(const std::vector<Wish>& planned) {
+  search_.emplace(nullptr, std::nullopt, planned.size());
+  for (const Wish& wish : planned)
+    if (!knows(digest(wish.schedule))) seeds_.push_back(wish);
+}
+
 void Proposals::note_failed_space(const std::string& why) {
   run_.note("space_failed", fmt::format("{}: nothing more is proposed from its space: {}", print(item_.problem), why));
 }

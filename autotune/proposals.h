@@ -27,6 +27,9 @@ class Proposals {
   // plugin's space does wrong ends its points, not the run. The baseline's time turns the times of what was cut as too slow into ratios.
   void open(const SearchPlan& plan, double baseline_ns);
 
+  // These and no others, in this order.
+  void open(const std::vector<Wish>& planned);
+
   // Dropped when it is known or illegal.
   void add_seed(const Schedule& schedule, const std::string& origin);
 

@@ -8,7 +8,6 @@
 #include "autotune/measure/statistics.h"
 #include "dsl/error.h"
 #include "dsl/legality.h"
-#include "generators/host/host.h"
 
 namespace kiln::autotune {
 namespace {
@@ -96,11 +95,6 @@ db::DeviceRow device_row(const Device& device) {
           .l3_bytes = device.l3_bytes,
           .shared_bytes = {},
           .memory_bytes = {}};
-}
-
-db::ToolchainRow toolchain_row(const BackEnd& back_end) {
-  const std::string& text = back_end.toolchain_text();
-  return {.digest = digest("toolchain", text), .text = text};
 }
 
 db::RunRow run_row(const RunKey& key, const Conditions& conditions, std::uint64_t seed, const std::string& command) {

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "autotune/back_end.h"
 #include "autotune/measurer.h"
 #include "autotune/probe.h"
 #include "db/builds.h"
@@ -22,7 +21,6 @@ namespace kiln::autotune {
 db::AlgorithmRow algorithm_row(const Algorithm& algorithm);
 db::ProblemRow problem_row(const Problem& problem, const Algorithm& algorithm, db::AlgorithmId id);
 db::DeviceRow device_row(const Device& device);
-db::ToolchainRow toolchain_row(const BackEnd& back_end);
 
 // A run of this process, without a budget.
 struct RunKey {

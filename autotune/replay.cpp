@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "autotune/compiled_builds.h"
 #include "autotune/entrant.h"
 #include "autotune/explain.h"
 #include "autotune/probe.h"
@@ -19,16 +20,17 @@ namespace {
 constexpr double kReplayBudget_s = 600;
 constexpr double kRaceLimit_s = 60;
 
-// The baseline of the latest race of this problem, on any device: a schedule, which is then measured here.
-db::ScheduleId latest_baseline(db::Store& store, db::ProblemId problem) {
+// The baseline of the latest race of this problem, on any device of this kind: a schedule, which is then measured here.
+db::ScheduleId latest_baseline(db::Store& store, db::ProblemId problem, const std::string& kind) {
   std::optional<db::StoredRace> latest;
   for (const db::ProblemStatus& status : db::problem_status(store)) {
-    if (status.key.problem != problem) continue;
+    if (status.key.problem != problem || db::device(store, status.key.device).kind != kind) continue;
     for (const db::StoredRace& race : db::races(store, problem, status.key.device, status.key.protocol))
       if (!latest || race.at > latest->at) latest = race;
   }
   if (!latest)
-    throw UsageError(fmt::format("no race of {} names a baseline to measure against; `kiln tune` holds one", db::problem(store, problem).text));
+    throw UsageError(fmt::format("no race of {} on a {} names a baseline to measure against; `kiln tune` holds one", db::problem(store, problem).text,
+                                 kind == "cuda" ? "GPU" : "CPU"));
   return db::trial(store, latest->row.baseline).schedule;
 }
 
@@ -57,6 +59,7 @@ class Replay {
     if (refused()) return outcome_;
     measure_floor();
     race();
+    if (run_.device.gpu && !outcome_.rejection && !run_.is_stopped()) take_clocks();
     return outcome_;
   }
 
@@ -89,7 +92,7 @@ class Replay {
     rejections_.resize(entrants_.size());
     int done = 0;
     tell("compiling", 0);
-    run_.pool.run(
+    compiled(run_).pool().run(
         std::move(jobs), [&](std::int64_t id) { start_trial(run_.store, entrants_[static_cast<std::size_t>(id)].trial); },
         [&](const CompileOutcome& outcome) {
           take_build(static_cast<std::size_t>(outcome.id), outcome);
@@ -102,7 +105,7 @@ class Replay {
     Entrant& entrant = entrants_[i];
     generators::Build build = outcome.build;
     if (build.key == Digest{})  // a worker that crashed could not tell it
-      build.key = run_.back_end.build_key(*item_.algorithm, entrant.wish.schedule, item_.problem);
+      build.key = compiled(run_).back_end().build_key(*item_.algorithm, entrant.wish.schedule, item_.problem);
     entrant.build = record_build(run_.store, item_.problem_id, build_row(build, outcome.object, entrant.schedule, run_.toolchain_id, run_.device_id));
     attach_build(run_.store, entrant.trial, entrant.build);
     entrant.predicted = build.predicted;
@@ -119,7 +122,7 @@ class Replay {
     Subject subject;
     subject.algorithm = item_.algorithm;
     subject.problem = item_.problem;
-    subject.reference = build_reference(run_, item_);
+    subject.reference = run_.builds.reference(run_, item_);
     for (const Entrant& entrant : entrants_)
       if (entrant.predicted && entrant.predicted->flops) subject.flops = *entrant.predicted->flops;
     subject.seed = run_.seed;
@@ -167,6 +170,13 @@ class Replay {
     run_.measurer.race(
         key_, entries, options, [&](const RaceResult& result) { results.push_back(result); }, [&] { return run_.stop_request() == StopRequest::leave; });
     record(results);
+  }
+
+  // Each by itself: they say what a call costs an application, and are compared with nothing.
+  void take_clocks() {
+    tell("clocks", 0);
+    outcome_.clocks = run_.measurer.clocks(key_, entrants_.back().candidate());
+    if (!outcome_.is_baseline) outcome_.baseline_clocks = run_.measurer.clocks(key_, entrants_.front().candidate());
   }
 
   void record(const std::vector<RaceResult>& results) {
@@ -221,9 +231,10 @@ class Replay {
 
 ReplayOutcome replay(db::Store& store, const ReplayOptions& options, Progress& progress, const std::function<StopRequest()>& stop_request) {
   const auto started = Clock::now();
-  const db::ScheduleId baseline = latest_baseline(store, options.problem);
+  const std::string kind = gpu_ordinal(options.device) ? "cuda" : "cpu";
+  const db::ScheduleId baseline = latest_baseline(store, options.problem, kind);
   WorkItem item = work_item(store, options);
-  const std::optional<KnownTime> earlier = known_time(store, options.schedule, options.problem);
+  const std::optional<KnownTime> earlier = known_time(store, options.schedule, options.problem, kind);
   const Probe probe = autotune::probe(options.launch, options.device);
   const BackEnd back_end(probe.device);
   const DeviceLock lock(digest(probe.device), options.command, DeviceLock::default_folder(), options.wait,
@@ -232,19 +243,19 @@ ReplayOutcome replay(db::Store& store, const ReplayOptions& options, Progress& p
   const Protocol protocol = protocol_for(probe.device, options.cache, options.threads);
   const Objects objects(options.cache_folder.empty() ? std::filesystem::path(db::cache_folder(store.path())) : options.cache_folder);
   CompilePool pool(probe.host_cores, probe.device, objects, options.launch);
+  CompiledBuilds builds(back_end, pool);
   Measurer measurer(probe.device, protocol, objects, {}, options.launch);  // nothing promises an end: the widest limits
   const db::DeviceId device = keep(store, device_row(probe.device));
   const db::ToolchainId toolchain = keep(store, toolchain_row(back_end));
   const db::ProtocolId protocol_id = db::keep_protocol(store, print(protocol));
   Run run{.store = store,
           .device = probe.device,
-          .back_end = back_end,
           .device_id = device,
           .toolchain_id = toolchain,
           .protocol_id = protocol_id,
           .id = begin_run(store, run_row({device, toolchain, protocol_id}, probe.conditions, options.seed, options.command)),
           .objects = objects,
-          .pool = pool,
+          .builds = builds,
           .measurer = measurer,
           .progress = progress,
           .stop_request = stop_request,

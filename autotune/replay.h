@@ -36,6 +36,7 @@ struct ReplayOutcome {
   double floor = 0;
   bool contended = false;
   bool is_baseline = false;                        // the candidate is the baseline: there is nothing to compare
+  std::optional<ClocksOutcome> clocks, baseline_clocks;  // of a GPU's kernels, after the race; the baseline's own where it is another
 };
 
 // Throws UsageError when no race of the problem names a baseline, EnvironmentError when the baseline itself cannot be built or run here, or when

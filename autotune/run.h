@@ -4,27 +4,27 @@
 #include <functional>
 #include <string>
 
-#include "autotune/back_end.h"
 #include "autotune/budget.h"
-#include "autotune/compile_pool.h"
 #include "autotune/measurer.h"
+#include "autotune/progress.h"
 #include "autotune/reader.h"
-#include "autotune/session.h"
+#include "autotune/stop_request.h"
 #include "db/runs.h"
 #include "db/trials.h"
 
 namespace kiln::autotune {
 
+class Builds;
+
 struct Run {
   db::Store& store;
   Device device;
-  const BackEnd& back_end;  // of the device
   db::DeviceId device_id{};
   db::ToolchainId toolchain_id{};
   db::ProtocolId protocol_id{};
   db::RunId id{};
   Objects objects;
-  CompilePool& pool;
+  Builds& builds;
   Measurer& measurer;
   Reader* reader = nullptr;  // serves the spaces of plugins; none where nothing is searched
   Progress& progress;

@@ -2,21 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <memory>
-#include <set>
-
-#include "autotune/choose.h"
+#include "autotune/compiled_builds.h"
+#include "autotune/conduct.h"
 #include "autotune/coverage.h"
 #include "autotune/probe.h"
 #include "autotune/process/device_lock.h"
 #include "autotune/records.h"
-#include "autotune/tuning.h"
+#include "autotune/work_list.h"
 #include "dsl/error.h"
 #include "db/choices.h"
-#include "db/demand.h"
 #include "dsl/legality.h"
-#include "generators/host/host.h"
 
 namespace kiln::autotune {
 namespace {
@@ -70,41 +65,6 @@ void add_autoschedulers(Tuning& tuning, int threads) {
   for (const std::vector<DirectiveArgument>& arguments : all) tuning.add_seed(Schedule{{{"", -1, "autoschedule", arguments}}}, "autoscheduler");
 }
 
-void search(Run& run, std::vector<Tuning>& tunings) {
-  while (!run.search_is_over()) {
-    std::vector<Prospect> prospects;
-    for (const Tuning& tuning : tunings) {
-      prospects.push_back(tuning.prospect());
-      // A batch that would not end in time takes from the finals what they were promised.
-      if (prospects.back().batches > 0 && prospects.back().least_s > run.search_left_s()) prospects.back().exhausted = true;
-    }
-    const std::optional<std::size_t> next = next_problem(prospects);
-    if (!next) return;
-    const bool is_first = prospects[*next].batches == 0;
-    if (is_first) add_neighbours(run, tunings[*next]);
-    tunings[*next].batch();
-  }
-}
-
-// What a request to choose right away still allows: enough for thirty samples of a few short kernels.
-constexpr double kHurried_s = 10;
-
-void conclude(Run& run, std::vector<Tuning>& tunings, const TuneOptions& options, TuneOutcome& outcome) {
-  const double horizon_s = options.horizon_s > 0 ? options.horizon_s : db::kDefaultHorizon_s;
-  std::size_t remaining = tunings.size();
-  for (Tuning& tuning : tunings) {
-    double limit_s = run.budget.finals_s(run.spent_s(), remaining--);
-    if (run.stop_request() == StopRequest::choose) limit_s = std::min(limit_s, kHurried_s / static_cast<double>(tunings.size()));
-    if (run.stop_request() == StopRequest::leave) return;
-    tuning.finals(limit_s);
-    tuning.tell("choosing", 0, 0);
-    const db::StoredChoice chosen = choose(run.store, run.key(tuning.item().problem_id), run.id, tuning.item().calls, horizon_s);
-    outcome.contended |= chosen.row.decision == "keep_previous";
-    if (chosen.row.decision == "keep_previous") run.note("contended", fmt::format("{}: {}", print(tuning.item().problem), chosen.row.why));
-  }
-  if (run.stop_request() != StopRequest::leave) cover_intervals(run, tunings);
-}
-
 struct Workers {
   Workers(const TuneOptions& options, const Limits& limits, const Probe& probe, const Protocol& protocol, const Objects& objects)
       : reader(options.libraries, probe.device, {.request_s = limits.read_s}, options.launch),
@@ -121,29 +81,6 @@ db::RunId begin(db::Store& store, const TuneOptions& options, const Conditions& 
   return begin_run(store, row);
 }
 
-// The tunings that have a baseline. A problem at fault (its reference crashes, say) costs itself; being the only one, it is the user's error.
-std::vector<Tuning> prepare(Run& run, std::vector<Tuning>& tunings, TuneOutcome& outcome) {
-  std::vector<Tuning> ready;
-  for (Tuning& tuning : tunings) {
-    if (run.is_stopped()) break;
-    try {
-      if (!tuning.prepare()) {
-        ++outcome.without_baseline;
-        continue;
-      }
-    } catch (const UsageError& error) {
-      if (tunings.size() == 1) throw;
-      run.note("untunable", error.what());
-      ++outcome.without_baseline;
-      continue;
-    }
-    if (!run.device.gpu) add_autoschedulers(tuning, run.measurer.protocol().threads);
-    outcome.resumed |= tuning.has_resumed();
-    ready.push_back(std::move(tuning));
-  }
-  return ready;
-}
-
 TuneOutcome work(Run& run, Workers& workers, const TuneOptions& options) {
   TuneOutcome outcome;
   outcome.run = db::run(run.store, run.id).row.uuid;
@@ -154,18 +91,14 @@ TuneOutcome work(Run& run, Workers& workers, const TuneOptions& options) {
   outcome.problems = static_cast<int>(tunings.size());
   add_tries(options, tunings);
   std::vector<Tuning> ready = prepare(run, tunings, outcome);
+  if (!run.device.gpu)
+    for (Tuning& tuning : ready) add_autoschedulers(tuning, run.measurer.protocol().threads);
   if (run.stop_request() != StopRequest::leave) {
     if (!run.device.gpu) cover_every_extent(run, ready);
-    search(run, ready);
-    conclude(run, ready, options, outcome);
+    search(run, ready, [&run](Tuning& tuning) { add_neighbours(run, tuning); });
+    finals(run, ready, options.horizon_s, outcome);
   }
-  outcome.stopped = run.stop_request();
-  outcome.total_s = run.spent_s();
-  outcome.compiling_s = run.pool.waited_s();
-  outcome.measuring_s = run.measurer.spent_s();
-  record_event(run.store, run.id, "time",
-               fmt::format("{:.1f} s in all: {:.1f} s waiting for compilers, {:.1f} s checking and measuring, {:.1f} s for the rest", outcome.total_s,
-                           outcome.compiling_s, outcome.measuring_s, outcome.total_s - outcome.compiling_s - outcome.measuring_s));
+  conclude_run(run, compiled(run).pool().waited_s(), outcome);
   return outcome;
 }
 
@@ -184,19 +117,19 @@ TuneOutcome tune(const TuneOptions& options, Progress& progress, const std::func
   const Objects objects(options.cache_folder.empty() ? std::filesystem::path(db::cache_folder(options.db.string())) : options.cache_folder);
   const Limits limits = limits_of(options.budget_s);
   Workers workers(options, limits, probe, protocol, objects);
+  CompiledBuilds builds(back_end, workers.pool);
   const db::DeviceId device = keep(store, device_row(probe.device));
   const db::ToolchainId toolchain = keep(store, toolchain_row(back_end));
   const db::ProtocolId protocol_id = db::keep_protocol(store, print(protocol));
 
   Run run{.store = store,
           .device = probe.device,
-          .back_end = back_end,
           .device_id = device,
           .toolchain_id = toolchain,
           .protocol_id = protocol_id,
           .id = begin(store, options, probe.conditions, {device, toolchain, protocol_id}),
           .objects = objects,
-          .pool = workers.pool,
+          .builds = builds,
           .measurer = workers.measurer,
           .reader = &workers.reader,
           .progress = progress,

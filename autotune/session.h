@@ -10,6 +10,8 @@
 #include "autotune/measure/protocol.h"
 #include "autotune/process/child.h"
 #include "autotune/progress.h"
+#include "autotune/stop_request.h"
+#include "autotune/tune_outcome.h"
 
 namespace kiln::autotune {
 
@@ -36,23 +38,6 @@ struct TuneOptions {
   double horizon_s = 0;                             // of demand without a window; 0: 30 days
   std::string command;                              // as typed: stored with the run, printed as the way to resume
   Launch launch;                                    // how workers are started; the default is this very program
-};
-
-// What the user asked for meanwhile.
-enum class StopRequest : std::uint8_t {
-  go_on,
-  choose,  // finish the trial, choose, end (SIGTERM)
-  leave,   // commit and end: a later run resumes (SIGINT)
-};
-
-struct TuneOutcome {
-  std::string run;                   // UUID
-  int problems = 0;                  // tuned, or looked at
-  int without_baseline = 0;          // of these: neither the baseline nor anything else could be built and run
-  bool contended = false;            // some problem had no clean measurement: its choice is the previous one
-  bool resumed = false;              // earlier results were found and not done again
-  StopRequest stopped = StopRequest::go_on;
-  double total_s = 0, compiling_s = 0, measuring_s = 0;  // wall clock; what is neither waiting for compilers nor for the measuring worker is our own
 };
 
 // Throws UsageError (unknown operator, bad problem, illegal --try file), EnvironmentError (device held, no workers), DataError (the store).

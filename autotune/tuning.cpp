@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
+#include "autotune/builds.h"
+#include "autotune/gpu_space.h"
 #include "autotune/records.h"
 #include "db/artifacts.h"
 #include "db/choices.h"
 #include "dsl/error.h"
-#include "schedules/spaces.h"
 
 namespace kiln::autotune {
 namespace {
@@ -83,10 +84,11 @@ void Tuning::tell(const std::string& phase, int done, int total) const {
 
 bool Tuning::prepare() {
   tell("reading", 0, 0);
-  reference_ = build_reference(run_, item_);
+  reference_ = run_.builds.reference(run_, item_);
   if (!find_baseline()) return false;
   measure_floor();
-  proposals_.open(plan(), baseline_ns_);
+  if (const auto planned = run_.builds.planned(run_, item_)) proposals_.open(*planned);
+  else proposals_.open(plan(), baseline_ns_);
   restore_timed();
   return true;
 }
@@ -111,14 +113,15 @@ std::vector<Wish> Tuning::cpu_baselines() const {
 
 // Nobody schedules for a GPU without a thought: what a programmer writes first stands at the front of a space.
 std::vector<Wish> Tuning::gpu_baselines() const {
-  const auto space = schedules::space_for(*item_.algorithm, item_.problem, run_.device);
-  if (!space) {
-    const std::string unmet = run_.back_end.unmet_requirement(*item_.algorithm, item_.problem);
-    throw UsageError(fmt::format("{}: no space of a GPU has schedules for it{}", print(item_.problem), unmet.empty() ? "; --try brings your own" : ": " + unmet));
+  if (auto planned = run_.builds.planned(run_, item_)) {
+    const auto is_seed = [](const Wish& wish) { return wish.origin == "seed"; };
+    // Where none is said to be one, others proposed the same schedules before their space did.
+    if (std::any_of(planned->begin(), planned->end(), is_seed)) std::erase_if(*planned, [&](const Wish& wish) { return !is_seed(wish); });
+    return *planned;
   }
-  if (const auto empty = space->unsatisfiable()) throw UsageError(fmt::format("{}: {}", print(item_.problem), *empty));
+  const schedules::Space space = gpu_space(item_, run_.device, run_.builds);
   std::vector<Wish> wishes;
-  for (const schedules::Seed& seed : space->seeds()) wishes.push_back({space->schedule(seed.point), "seed", {}, {}, false});
+  for (const schedules::Seed& seed : space.seeds()) wishes.push_back({space.schedule(seed.point), "seed", {}, {}, false});
   return wishes;
 }
 
@@ -126,13 +129,13 @@ std::optional<Entrant> Tuning::first_that_runs(const std::vector<Wish>& wishes) 
   for (const Wish& wish : wishes) {
     std::optional<Entrant> entrant;
     for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id)))
-      if (known.digest == digest(wish.schedule)) entrant = restore(run_, item_, known);
+      if (known.digest == digest(wish.schedule) && is_verified(run_.store, known.trial)) entrant = restore(run_, item_, known);
     const bool is_restored = entrant.has_value();
     if (is_restored) {
       proposals_.count(entrant->digest, std::nullopt);  // checked by an earlier run and perhaps not timed yet: the baseline is no seed beside itself
     } else {
       if (proposals_.knows(digest(wish.schedule))) continue;  // known to fail
-      const std::vector<Admission> admissions = build(run_, item_, {wish});
+      const std::vector<Admission> admissions = run_.builds.build(run_, item_, {wish});
       proposals_.count(digest(wish.schedule), admissions.front().rejection);
       entrant = admissions.front().entrant;
       if (!entrant) continue;
@@ -145,7 +148,7 @@ std::optional<Entrant> Tuning::first_that_runs(const std::vector<Wish>& wishes) 
     subject.seed = run_.seed;
     prepared_ = run_.measurer.prepare(subject);
     if (is_restored) {
-      if (wish.schedule.is_opaque()) entrant->directives = directives_of(run_, item_, wish.schedule);
+      if (wish.schedule.is_opaque()) entrant->directives = run_.builds.directives_of(run_, item_, wish.schedule);
       seed_directives(*entrant);
       return entrant;
     }
@@ -212,7 +215,7 @@ double Tuning::hopeless_ns() const {
 
 std::vector<Entrant> Tuning::admit(const std::vector<Wish>& wishes) {
   std::vector<Entrant> entrants;
-  std::vector<Admission> admissions = build(run_, item_, wishes);
+  std::vector<Admission> admissions = run_.builds.build(run_, item_, wishes);
   int done = 0;
   for (Admission& admission : admissions) {
     tell("checking", done++, static_cast<int>(admissions.size()));

@@ -1,6 +1,6 @@
 #include "bench/kept_builds.h"
 
-#include "autotune/entrant.h"
+#include "autotune/compiled_builds.h"
 #include "autotune/process/messages.h"
 #include "dsl/error.h"
 #include "generators/host/host.h"

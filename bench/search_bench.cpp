@@ -1,7 +1,8 @@
 // Kiln's search (points of the sketch and edits of what was good, as `tune` mixes them) against random search in the same space, with the same number
 // of evaluations: for each problem and seed the best schedule that either found, raced against each other at the end. Both start from the space's
-// seeds; a schedule that several searches propose is built and timed once.
-// usage: search_bench KILN_PROGRAM [--evaluations N] [--seeds N] [--load LIBRARY]... PROBLEM...
+// seeds; a schedule that several searches propose is built and timed once. With --exhaustive against every point of the space instead: how much slower
+// than the best of all is what the search finds in so many evaluations.
+// usage: search_bench KILN_PROGRAM [--device NAME] [--exhaustive] [--evaluations N] [--seeds N] [--load LIBRARY]... PROBLEM...
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -39,27 +40,26 @@ constexpr double kScreen_s = 6, kFinal_s = 30;
 
 struct Arguments {
   std::string program;
+  std::string device = "cpu";
+  bool is_exhaustive = false;
   std::uint64_t evaluations = 100, seeds = 3;
   std::vector<std::string> libraries, problems;
 };
 
 struct Machine {
   Machine(const Arguments& arguments, const std::filesystem::path& folder)
-      : launch(launch_of(arguments)), device(autotune::probe(launch).device), objects(folder), reader(arguments.libraries, device, {}, launch),
-        pool(device.cores, device, objects, launch), measurer(device, protocol_of(device), objects, {}, launch) {}
+      : launch(launch_of(arguments)), probe(autotune::probe(launch, arguments.device)), device(probe.device), objects(folder),
+        reader(arguments.libraries, device, {}, launch), pool(probe.host_cores, device, objects, launch),
+        measurer(device, autotune::protocol_for(device, autotune::Cache::hot, 0), objects, {}, launch) {}
 
   static autotune::Launch launch_of(const Arguments& arguments) {
     autotune::Launch launch;
     launch.program = arguments.program;
     return launch;
   }
-  static autotune::Protocol protocol_of(const Device& device) {
-    autotune::Protocol protocol;
-    protocol.threads = device.cores;
-    return protocol;
-  }
 
   autotune::Launch launch;
+  autotune::Probe probe;
   Device device;
   autotune::Objects objects;
   autotune::Reader reader;
@@ -82,7 +82,9 @@ class Arena {
     subject.problem = problem_;
     subject.reference = object_of(CompileJob::What::reference, "");
     prepared_ = machine.measurer.prepare(subject);
-    baseline_ = {0, object_of(CompileJob::What::candidate, fmt::format("autoschedule(Mullapudi2016, parallelism={})\n", machine.device.cores)), false};
+    const std::string baseline = machine.device.gpu ? print(space_->schedule(space_->seeds().front().point))
+                                                    : fmt::format("autoschedule(Mullapudi2016, parallelism={})\n", machine.device.cores);
+    baseline_ = {0, object_of(CompileJob::What::candidate, baseline), false};
   }
 
   const Problem& problem() const { return problem_; }
@@ -90,7 +92,9 @@ class Arena {
 
   autotune::MixedSearch kilns_search(autotune::SearchPlan plan) const {
     plan.cost = [this](const Schedule& schedule) { return autotune::predicted_cost(*algorithm_, schedule, problem_, machine_.device); };
-    return {autotune::make_proposer(*space_, plan), autotune::EditSearch(algorithm_, problem_, machine_.device, plan.seed), plan.expected_trials};
+    std::optional<autotune::EditSearch> edits;  // of CPUs: a GPU's schedules are points
+    if (!machine_.device.gpu) edits.emplace(algorithm_, problem_, machine_.device, plan.seed);
+    return {autotune::make_proposer(*space_, plan), std::move(edits), plan.expected_trials};
   }
 
   // Time over the baseline's, for every schedule that could be built, checked and timed.
@@ -274,6 +278,61 @@ void compare(Machine& machine, const std::string& problem, const Arguments& argu
   }
 }
 
+constexpr std::size_t kSweepBatch = 32;
+
+// Every point of the space once; its best, by ratio, at most `most`.
+Found measure_all(Arena& arena, std::size_t most) {
+  Found found;
+  std::vector<Schedule> batch;
+  const auto flush = [&] {
+    const std::vector<Outcome> outcomes = arena.evaluate(batch);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      found.failed += !outcomes[i];
+      if (outcomes[i]) found.best.emplace(*outcomes[i], batch[i]);
+      if (found.best.size() > most) found.best.erase(std::prev(found.best.end()));
+    }
+    batch.clear();
+  };
+  const std::uint64_t points = arena.space().count().value();
+  for (std::uint64_t rank = 0; rank < points; ++rank) {
+    batch.push_back(arena.space().schedule(arena.space().unrank(rank)));
+    ++found.proposed;
+    if (batch.size() == kSweepBatch || rank + 1 == points) flush();
+  }
+  return found;
+}
+
+// What every search found, and the best of all points, in one race.
+void compare_with_all(Machine& machine, const std::string& problem, const Arguments& arguments) {
+  constexpr std::size_t kBestOfAll = 12;  // a screen errs by some percent: the best is among these
+  Arena arena(machine, problem);
+  const Found all = measure_all(arena, kBestOfAll);
+  std::vector<Found> searched;
+  std::vector<Schedule> best;
+  for (const auto& [ratio, schedule] : all.best) best.push_back(schedule);
+  for (std::uint64_t seed = 1; seed <= arguments.seeds; ++seed) {
+    searched.push_back(run_search(arena, kilns_search(arena, {.seed = seed, .expected_trials = arguments.evaluations}), arguments.evaluations));
+    for (const auto& [ratio, schedule] : searched.back().best) best.push_back(schedule);
+  }
+  const std::map<std::int64_t, double> ratios = arena.race_best(best);
+  const auto least = [&](const Found& found) {
+    double ratio = std::numeric_limits<double>::infinity();
+    for (const auto& [screened, schedule] : found.best)
+      if (const auto raced = ratios.find(arena.number(schedule)); raced != ratios.end()) ratio = std::min(ratio, raced->second);
+    return ratio;
+  };
+  double best_of_all = least(all);
+  for (const Found& found : searched) best_of_all = std::min(best_of_all, least(found));
+  std::vector<double> behind;
+  for (const Found& found : searched) behind.push_back(least(found) / best_of_all);
+  std::string each;
+  for (const double ratio : behind) each += fmt::format("{}{:.3f}", each.empty() ? "" : ", ", ratio);
+  std::sort(behind.begin(), behind.end());
+  std::printf("| %s | %s | %zu | %zu | %.3f | %llu | %s | %.3f |\n", print(arena.problem()).c_str(), arena.space().name().c_str(), all.proposed, all.failed,
+              1 / best_of_all, static_cast<unsigned long long>(arguments.evaluations), each.c_str(), behind[behind.size() / 2]);
+  std::fflush(stdout);
+}
+
 std::uint64_t positive(const char* text) {
   const unsigned long long value = std::strtoull(text, nullptr, 10);
   if (value == 0) throw UsageError(fmt::format("a number above 0 was expected, found `{}`", text));
@@ -287,19 +346,23 @@ Arguments parse(int argc, char** argv) {
     const std::string word = argv[i];
     if (!word.starts_with("--")) {
       arguments.problems.push_back(word);
+    } else if (word == "--exhaustive") {
+      arguments.is_exhaustive = true;
     } else if (i + 1 == argc) {
       throw UsageError(word + " needs a value");
     } else if (word == "--evaluations") {
       arguments.evaluations = positive(argv[++i]);
     } else if (word == "--seeds") {
       arguments.seeds = positive(argv[++i]);
+    } else if (word == "--device") {
+      arguments.device = argv[++i];
     } else if (word == "--load") {
       arguments.libraries.emplace_back(argv[++i]);
     } else {
-      throw UsageError(word + " is unknown; there are --evaluations, --seeds, --load");
+      throw UsageError(word + " is unknown; there are --device, --exhaustive, --evaluations, --seeds, --load");
     }
   }
-  if (arguments.problems.empty()) throw UsageError("usage: search_bench KILN_PROGRAM [--evaluations N] [--seeds N] [--load LIBRARY]... PROBLEM...");
+  if (arguments.problems.empty()) throw UsageError("usage: search_bench KILN_PROGRAM [--device NAME] [--exhaustive] [--evaluations N] [--seeds N] [--load LIBRARY]... PROBLEM...");
   return arguments;
 }
 
@@ -307,8 +370,13 @@ void run(const Arguments& arguments) {
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / fmt::format("kiln-search-bench-{}", getpid());
   std::filesystem::create_directories(folder);
   Machine machine(arguments, folder);
-  std::printf("| problem | space | points | seed | search, × Mullapudi2016 | random, × Mullapudi2016 | search / random | failed |\n|---|---|---|---|---|---|---|---|\n");
-  for (const std::string& problem : arguments.problems) compare(machine, problem, arguments);
+  if (arguments.is_exhaustive) {
+    std::printf("| problem | space | points | not timed | best of all, × the first seed | evaluations | found / best of all, by seed | median |\n|---|---|---|---|---|---|---|---|\n");
+    for (const std::string& problem : arguments.problems) compare_with_all(machine, problem, arguments);
+  } else {
+    std::printf("| problem | space | points | seed | search, × baseline | random, × baseline | search / random | failed |\n|---|---|---|---|---|---|---|---|\n");
+    for (const std::string& problem : arguments.problems) compare(machine, problem, arguments);
+  }
   std::filesystem::remove_all(folder);
 }
 

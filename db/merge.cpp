@@ -16,7 +16,10 @@ struct Step {
 
 // In an order in which every reference is mapped before it is used. "WHERE true" keeps SQLite's parser from reading ON as a join.
 constexpr Step kIdentities[] = {
-    {"artifact", "INSERT INTO artifact (hash, kind, bytes) SELECT hash, kind, bytes FROM other.artifact WHERE true ON CONFLICT DO NOTHING"},
+    // A bundle's references are of use to who measures it, and stay behind.
+    {"artifact",
+     "INSERT INTO artifact (hash, kind, bytes) SELECT hash, kind, bytes FROM other.artifact WHERE lower(hex(hash)) NOT IN "
+     "(SELECT coalesce(json_extract(e.value, '$.hash'), '') FROM other.run r, json_each(r.options, '$.references') e) ON CONFLICT DO NOTHING"},
     {"algorithm",
      "INSERT INTO algorithm (digest, generator, text, contract, halide_version, json_hash) "
      "SELECT digest, generator, text, contract, halide_version, json_hash FROM other.algorithm WHERE true ON CONFLICT (digest) DO NOTHING",
@@ -43,11 +46,12 @@ constexpr Step kIdentities[] = {
      "JOIN schedule m ON m.algorithm_id = a.id AND m.digest = o.digest"},
 };
 
-// A run that still runs there is over here: its process cannot be asked.
+// A run that still runs there is over here: its process cannot be asked. One that measured a bundle belongs to who planned the bundle.
 constexpr Step kRuns[] = {
     {"run",
      "INSERT INTO run (uuid, origin, device_id, toolchain_id, protocol_id, kiln_git, driver, state, started, heartbeat, ended, pid, pid_started, seed, "
-     "budget_s, options) SELECT o.uuid, CASE WHEN temp.merge_options.trust THEN 'own' ELSE 'foreign' END, d.id, t.id, p.id, o.kiln_git, o.driver, "
+     "budget_s, options) SELECT o.uuid, CASE WHEN temp.merge_options.trust OR EXISTS (SELECT 1 FROM run h WHERE h.origin = 'own' "
+     "AND h.uuid = json_extract(o.options, '$.bundle')) THEN 'own' ELSE 'foreign' END, d.id, t.id, p.id, o.kiln_git, o.driver, "
      "CASE o.state WHEN 'running' THEN 'interrupted' ELSE o.state END, o.started, o.heartbeat, coalesce(o.ended, o.heartbeat), o.pid, o.pid_started, "
      "o.seed, o.budget_s, o.options FROM temp.merge_options, other.run o JOIN map_device d ON d.other_id = o.device_id "
      "JOIN map_toolchain t ON t.other_id = o.toolchain_id JOIN map_protocol p ON p.other_id = o.protocol_id WHERE true ON CONFLICT (uuid) DO NOTHING",

@@ -18,8 +18,8 @@ struct MergeReport {
   int adopted_runs = 0;                       // foreign before, own now
 };
 
-// Everything but choices, rulings and packages. A run known here by UUID as own stays own and receives the other file's results; an
-// unknown one arrives foreign, or own with `trust`. One transaction. Throws DataError for a file that is no store of this version.
+// Everything but choices, rulings and packages. A run known here by UUID as own stays own and receives the other file's results, and a run that measured
+// the bundle of such a run is own too; an unknown one arrives foreign, or own with `trust`. One transaction. Throws DataError for a file that is no store of this version.
 MergeReport merge(Store& store, const std::string& other_path, const MergeOptions& options = {});
 
 }  // namespace kiln::db

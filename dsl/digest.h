@@ -17,6 +17,9 @@ struct Digest {
   std::string short_hex() const;  // the first 12: what users see and type
 };
 
+// What hex() printed. Throws DataError naming the text that is none.
+Digest parse_digest(std::string_view hex);
+
 // SHA-256 of "kiln-<kind>-1\n" followed by `text`. `kind` is one word: algorithm, problem, schedule, build, candidate, toolchain, device.
 Digest digest(std::string_view kind, std::string_view text);
 

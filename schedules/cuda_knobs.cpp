@@ -9,9 +9,9 @@ MemoryKnobs declare_memory_knobs(Space& space) {
           space.words("launch", {"plain", "dependent"})};
 }
 
-void add_memory(Chain& chain, const MemoryKnobs& knobs, const Point& p) {
+void add_memory(Chain& chain, const MemoryKnobs& knobs, const Point& p, bool is_first) {
   if (p[knobs.loads] != "plain" || p[knobs.stores] != "plain") chain.add("cache", p[knobs.loads], p[knobs.stores]);
-  if (p[knobs.launch] == "dependent") chain.add("dependent_launch");
+  if (p[knobs.launch] == "dependent" && !is_first) chain.add("dependent_launch");
 }
 
 std::int64_t access_elements(const Algorithm& algorithm) {

@@ -15,7 +15,10 @@ struct MemoryKnobs {
   WordKnob launch;  // "plain"; "dependent": while the kernel before still runs
 };
 MemoryKnobs declare_memory_knobs(Space& space);
-void add_memory(Chain& chain, const MemoryKnobs& knobs, const Point& p);
+
+// `is_first`: of a program of several kernels. It is launched plainly whatever the knob says: what it writes was read, past the caches' coherence, by the
+// kernels of the call before, and they must have ended before those that read it again begin.
+void add_memory(Chain& chain, const MemoryKnobs& knobs, const Point& p, bool is_first = false);
 
 // Elements of 16 bytes of the widest argument: what one access of a thread takes. Prefetching further, or accesses of 32 bytes, gained nothing.
 std::int64_t access_elements(const Algorithm& algorithm);

@@ -16,7 +16,7 @@ struct Knobs {
 };
 
 // Loops, innermost first: elements of an access, threads, accesses in flight, blocks.
-void add_line(Schedule& schedule, const Stage& stage, std::int64_t vector, const Knobs& k, const Point& p) {
+void add_line(Schedule& schedule, const Stage& stage, std::int64_t vector, const Knobs& k, const Point& p, bool is_first = false) {
   Chain chain(schedule, stage.name);
   const std::string line = new_loop(stage, "i"), block = new_loop(stage, "b"), access = new_loop(stage, "a"), thread = new_loop(stage, "t"), lane = new_loop(stage, "v");
   std::string all = stage.loops.front();
@@ -35,7 +35,7 @@ void add_line(Schedule& schedule, const Stage& stage, std::int64_t vector, const
     chain.add("gpu_blocks", block).add("gpu_threads", rest);
   }
   if (accesses > 1) chain.add("unroll", access);
-  add_memory(chain, k.memory, p);
+  add_memory(chain, k.memory, p, is_first);
 }
 
 }  // namespace
@@ -62,10 +62,11 @@ Space lines_cuda(const Algorithm& algorithm, const Problem&, const Device&) {
   space.schedule_as([=](const Point& p) {
     Schedule schedule;
     add_line(schedule, output, vector, k, p);
+    const auto first = std::find_if(k.places.begin(), k.places.end(), [&](const auto& place) { return p[place.second] == "root"; });
     for (std::size_t i = between.size(); i-- > 0;) {
       if (p[k.places[i].second] == "inline") continue;
       Chain(schedule, between[i].name).add("compute_root");
-      add_line(schedule, between[i], vector, k, p);
+      add_line(schedule, between[i], vector, k, p, &k.places[i] == &*first);
     }
     return schedule;
   });

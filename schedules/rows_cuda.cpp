@@ -1,6 +1,7 @@
 #include "schedules/rows_cuda.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "schedules/cuda_knobs.h"
@@ -81,6 +82,7 @@ Schedule schedule_of(const Stage& output, const std::vector<Stage>& values, cons
   Schedule schedule;
   Chain chain(schedule, output.name);
   add_rows(chain, output.loops[0], k, p);
+  const auto first = std::find_if(places.begin(), places.end(), [&](const Place& place) { return p[place.where] == "root"; });
   for (const Stage& value : values) Chain(schedule, value.name).add("compute_with", output.name, output.loops[1]);
   for (std::size_t i = places.size(); i-- > 0;) {
     const std::string where = p[places[i].where];
@@ -90,7 +92,7 @@ Schedule schedule_of(const Stage& output, const std::vector<Stage>& values, cons
     // Its rows are the same: fewer knobs of its own, and the two kernels read the same lines.
     stage.add("compute_root").add("rows", p[k.rows], p[k.threads]).add("vector", p[k.vector]);
     if (p[k.cluster] > 1) stage.add("cluster", p[k.cluster]);
-    add_memory(stage, k.memory, p);
+    add_memory(stage, k.memory, p, &places[i] == &*first);
   }
   return schedule;
 }
@@ -145,7 +147,19 @@ Space rows_cuda(const Algorithm& whole, const Problem& problem, const Device&) {
     const std::int64_t threads = std::clamp<std::int64_t>(ceil_div(columns, accesses * vectors.front()), 32, 1024);
     for (const char* length : {"free", "fixed"})
       space.seed({{"threads", threads}, {"length", std::string(length)}, {"blocks", threads <= 768 ? 2 : 1}}, "a few vectors a thread, two blocks at once");
+    // What the sums and the output both read, computed once and kept: the registers are there while two blocks fit.
+    std::map<std::string, KnobValue> kept{{"threads", threads}, {"length", std::string("fixed")}, {"blocks", threads <= 768 ? 2 : 1}};
+    const std::size_t others = kept.size();
+    for (const Place& place : places)
+      if (place.stage.updates.empty() && place.stage.loops.size() > 1) kept["place." + knob_suffix(place.stage.name)] = std::string("row");
+    if (kept.size() > others) space.seed(kept, "values that are read twice kept in registers");
   }
+  // The chain as a kernel a step, of as many threads as the first seed has: each sum in one of its own, and the rows after them, each launched while the one
+  // before it ends.
+  std::map<std::string, KnobValue> steps{{"threads", std::clamp<std::int64_t>(ceil_div(columns, 2 * vectors.front()), 32, 1024)}, {"launch", std::string("dependent")}};
+  for (const Place& place : places)
+    if (!place.stage.updates.empty()) steps["place." + knob_suffix(place.stage.name)] = std::string("root");
+  if (steps.size() > 2) space.seed(steps, "a kernel for each sum, and one for the rows");
   if (may_share) space.seed({{"threads", 384}, {"cluster", 4}}, "few long rows, each shared by a cluster");
   if (space.seeds().empty()) space.seed({}, "a warp a row");
   return space;

@@ -128,7 +128,7 @@ Space sums_cuda(const Algorithm& algorithm, const Problem& problem, const Device
       space.seed({{"columns", columns}, {"warps", warps}, {"teams", teams}}, "the terms of a few columns shared by the warps of a block");
   } else {
     const std::int64_t accesses = std::gcd(product.terms, std::int64_t{8});
-    for (const auto& [lanes, groups, cluster] : {std::tuple{8, 32, 2}, {8, 64, 1}, {8, 64, 4}, {16, 32, 2}})
+    for (const auto& [lanes, groups, cluster] : {std::tuple{8, 32, 2}, {8, 32, 4}, {16, 32, 2}, {16, 32, 4}, {8, 64, 1}})
       space.seed({{"lanes", lanes}, {"groups", groups}, {"cluster", cluster}, {"accesses", accesses}}, "narrow strips, the terms shared by many groups");
   }
   return space;

@@ -1,7 +1,7 @@
 // SIGINT and SIGTERM while a long verb works: the first asks it to end in good order, the second ends the program at once.
 #pragma once
 
-#include "autotune/session.h"
+#include "autotune/stop_request.h"
 
 namespace kiln::autotune::cli {
 

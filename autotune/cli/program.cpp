@@ -170,8 +170,8 @@ std::string help_page(const std::vector<Verb>& verbs, const std::string& name) {
   return tree->apps.at(name)->help(blank == std::string::npos ? "kiln" : "kiln " + name.substr(0, blank));
 }
 
-std::string as_typed(const std::vector<std::string>& arguments) {
-  std::string text = "kiln";
+std::string as_typed(const std::vector<std::string>& arguments, const std::string& program) {
+  std::string text = program;
   for (const std::string& word : arguments) {
     const bool is_plain =
         !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%") == std::string::npos;

@@ -23,6 +23,6 @@ Asked understand(const std::vector<Verb>& verbs, const std::vector<std::string>&
 std::string help_page(const std::vector<Verb>& verbs, const std::string& name);
 
 // The arguments as a shell would read them back.
-std::string as_typed(const std::vector<std::string>& arguments);
+std::string as_typed(const std::vector<std::string>& arguments, const std::string& program = "kiln");
 
 }  // namespace kiln::autotune::cli

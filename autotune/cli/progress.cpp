@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -99,7 +100,7 @@ std::string draw_bar(const Step& step, int width, bool colour) {
   std::string text = fmt::format("{:<9}{}", step.phase, bar);
   if (step.best_ratio > 0) text += fmt::format("  best {:.2f}x baseline", 1 / step.best_ratio);
   if (step.noise > 0) text += fmt::format(" (noise {:.1f} %)", 100 * step.noise);
-  text += fmt::format("  {} left", clock_text(step.seconds_left));
+  if (std::isfinite(step.seconds_left)) text += fmt::format("  {} left", clock_text(step.seconds_left));
   const std::string rejected = rejected_text(step);
   if (!rejected.empty()) text += "  " + rejected;
   if (!step.problem.empty()) text += "  " + step.problem;
@@ -117,7 +118,8 @@ std::string plain_line(const Step& step) {
   if (step.best_ratio > 0) text += fmt::format(" speedup={:.3f}", 1 / step.best_ratio);
   if (step.noise > 0) text += fmt::format(" noise={:.4f}", step.noise);
   for (const auto& [reason, count] : step.rejected) text += fmt::format(" rejected.{}={}", reason, count);
-  return text + fmt::format(" left_s={:.0f}", std::max(0.0, step.seconds_left));
+  if (std::isfinite(step.seconds_left)) text += fmt::format(" left_s={:.0f}", std::max(0.0, step.seconds_left));
+  return text;
 }
 
 std::unique_ptr<Progress> make_progress(Loudness loudness) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "autotune/measure/in_parallel.h"
 #include "dsl/error.h"
 
 namespace kiln::autotune {
@@ -63,18 +64,28 @@ auto with_floats(const OutputView& output, const Use& use) {
   return use([=](std::int64_t i) { return static_cast<double>(load<_Float16>(bytes + 2 * i)); });
 }
 
+// Summed by chunks, which do not depend on the number of threads: the same on every machine.
 double rms_of(const OutputView& reference, std::int64_t elements) {
-  return with_floats(reference, [&](const auto& value_at) {
+  struct Part {
     double sum = 0;
     std::int64_t finite = 0;
-    for (std::int64_t i = 0; i < elements; ++i) {
-      const double value = value_at(i);
-      if (!std::isfinite(value)) continue;
-      sum += value * value;
-      ++finite;
-    }
-    return finite > 0 ? std::sqrt(sum / static_cast<double>(finite)) : 0.0;
+  };
+  std::vector<Part> parts(static_cast<std::size_t>(chunks_of(elements)));
+  with_floats(reference, [&](const auto& value_at) {
+    in_chunks(elements, [&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
+      Part part;
+      for (std::int64_t i = first; i < last; ++i) {
+        const double value = value_at(i);
+        if (!std::isfinite(value)) continue;
+        part.sum += value * value;
+        ++part.finite;
+      }
+      parts[static_cast<std::size_t>(chunk)] = part;
+    });
   });
+  Part all;
+  for (const Part& part : parts) all = {all.sum + part.sum, all.finite + part.finite};
+  return all.finite > 0 ? std::sqrt(all.sum / static_cast<double>(all.finite)) : 0.0;
 }
 
 std::vector<std::int64_t> index_of(std::int64_t position, const std::vector<std::int64_t>& extents) {
@@ -131,33 +142,56 @@ struct Findings {
     worst = severity;
     worst_at = at;
   }
+
+  // Those of elements that come later.
+  void add(const Findings& later) {
+    outliers += later.outliers;
+    hopeless = hopeless || later.hopeless;
+    if (later.worst <= worst) return;
+    worst = later.worst;
+    worst_at = later.worst_at;
+  }
 };
+
+// `find` gives the findings of a range of elements.
+template <typename Find>
+Findings find_in_chunks(std::int64_t elements, const Find& find) {
+  std::vector<Findings> parts(static_cast<std::size_t>(chunks_of(elements)));
+  in_chunks(elements, [&](std::int64_t chunk, std::int64_t first, std::int64_t last) { parts[static_cast<std::size_t>(chunk)] = find(first, last); });
+  Findings all;
+  for (const Findings& part : parts) all.add(part);
+  return all;
+}
 
 // An error within the relative part of its budget by the worst factor so far is neither an outlier nor the worst: most elements need no more than that.
 Findings compare_floats(const OutputView& candidate, const OutputView& reference, const FloatRule& rule, std::int64_t elements) {
   return with_floats(candidate, [&](const auto& got_at) {
     return with_floats(reference, [&](const auto& expected_at) {
-      Findings findings;
-      for (std::int64_t i = 0; i < elements; ++i) {
-        const double got = got_at(i), expected = expected_at(i);
-        const double budget = rule.tolerance.relative * std::max(std::abs(expected), rule.rms);
-        if (std::abs(got - expected) <= std::min(findings.worst, 1.0) * budget) continue;  // never of a NaN
-        findings.add(i, rule.severity(got, expected));
-      }
-      return findings;
+      return find_in_chunks(elements, [&](std::int64_t first, std::int64_t last) {
+        Findings findings;
+        for (std::int64_t i = first; i < last; ++i) {
+          const double got = got_at(i), expected = expected_at(i);
+          const double budget = rule.tolerance.relative * std::max(std::abs(expected), rule.rms);
+          if (std::abs(got - expected) <= std::min(findings.worst, 1.0) * budget) continue;  // never of a NaN
+          findings.add(i, rule.severity(got, expected));
+        }
+        return findings;
+      });
     });
   });
 }
 
 Findings compare_integers(const OutputView& candidate, const OutputView& reference, std::int64_t elements) {
-  Findings findings;
-  for (std::int64_t i = 0; i < elements; ++i) {
-    double severity = 0;
-    if (!equal_integers(candidate, reference, i))
-      severity = std::max(1.0, std::abs(element(candidate.bytes, candidate.type, i) - element(reference.bytes, reference.type, i))) + 1;
-    findings.add(i, severity);
-  }
-  return findings;
+  return find_in_chunks(elements, [&](std::int64_t first, std::int64_t last) {
+    Findings findings;
+    for (std::int64_t i = first; i < last; ++i) {
+      double severity = 0;
+      if (!equal_integers(candidate, reference, i))
+        severity = std::max(1.0, std::abs(element(candidate.bytes, candidate.type, i) - element(reference.bytes, reference.type, i))) + 1;
+      findings.add(i, severity);
+    }
+    return findings;
+  });
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 #include "autotune/measure/inputs.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <numbers>
 
 #include <fmt/format.h>
 
+#include "autotune/measure/in_parallel.h"
+#include "dsl/element.h"
 #include "dsl/error.h"
 
 namespace kiln::autotune {
@@ -51,50 +51,15 @@ double draw(const Argument& argument, std::uint64_t stream, std::uint64_t i) {
   return std::floor(span * unit(bits)) - (type.kind == TypeClass::signed_int ? span / 2 : 0);
 }
 
-template <typename Integer>
-void store_as(std::byte* at, double value) {
-  const auto integer = static_cast<Integer>(value);
-  std::memcpy(at, &integer, sizeof integer);
-}
-
-void store_integer(std::byte* at, DType type, double value) {
-  const bool is_signed = type.kind == TypeClass::signed_int;
-  switch (type.bits) {
-    case 1: store_as<std::uint8_t>(at, value != 0 ? 1 : 0); return;
-    case 8: is_signed ? store_as<std::int8_t>(at, value) : store_as<std::uint8_t>(at, value); return;
-    case 16: is_signed ? store_as<std::int16_t>(at, value) : store_as<std::uint16_t>(at, value); return;
-    case 32: is_signed ? store_as<std::int32_t>(at, value) : store_as<std::uint32_t>(at, value); return;
-    default: is_signed ? store_as<std::int64_t>(at, value) : store_as<std::uint64_t>(at, value); return;
-  }
-}
-
-// f32 to bf16 by round to nearest even on the upper half of the bits. NaN keeps a quiet bit.
-std::uint16_t bfloat_bits(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if (std::isnan(value)) return static_cast<std::uint16_t>((bits >> 16) | 0x40);
-  return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
 }  // namespace
-
-void store_element(std::byte* at, DType type, double value) {
-  if (!type.is_float()) return store_integer(at, type, value);
-  if (type.bits == 64) return store_as<double>(at, value);
-  const auto narrow = static_cast<float>(value);
-  if (type.bits == 32) return store_as<float>(at, value);
-  if (type.kind == TypeClass::brain_float) {
-    const std::uint16_t bits = bfloat_bits(narrow);
-    std::memcpy(at, &bits, sizeof bits);
-    return;
-  }
-  const auto half = static_cast<_Float16>(value);
-  std::memcpy(at, &half, sizeof half);
-}
 
 void fill(std::span<std::byte> bytes, const Argument& argument, std::uint64_t seed) {
   const auto size = static_cast<std::size_t>(argument.type.bytes());
   const std::uint64_t stream = mix(seed ^ hash_name(argument.name));
-  for (std::uint64_t i = 0; i < bytes.size() / size; ++i) store_element(bytes.data() + i * size, argument.type, draw(argument, stream, i));
+  in_chunks(static_cast<std::int64_t>(bytes.size() / size), [&](std::int64_t, std::int64_t first, std::int64_t last) {
+    for (auto i = static_cast<std::uint64_t>(first); i < static_cast<std::uint64_t>(last); ++i)
+      store_element(bytes.data() + i * size, argument.type, draw(argument, stream, i));
+  });
 }
 
 double scalar_value(const Argument& argument, std::size_t choice) {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "dsl/algorithm.h"
+#include "dsl/element.h"
 
 namespace kiln::autotune {
 
@@ -15,8 +16,5 @@ void fill(std::span<std::byte> bytes, const Argument& argument, std::uint64_t se
 
 // A scalar's value: values[choice modulo their number], else its estimate. Throws UsageError naming the argument that has neither.
 double scalar_value(const Argument& argument, std::size_t choice);
-
-// `value` as `type` in memory, rounded to nearest even.
-void store_element(std::byte* at, DType type, double value);
 
 }  // namespace kiln::autotune

@@ -53,6 +53,32 @@ std::vector<Sample> samples_from_json(const Json& json) {
   return samples;
 }
 
+Json to_json(const Spread& spread) { return {{"median_ns", number(spread.median_ns)}, {"iqr_ns", number(spread.iqr_ns)}}; }
+
+Spread spread_from_json(const Json& json) { return {number_from(json.at("median_ns")), number_from(json.at("iqr_ns"))}; }
+
+Json to_json(const Clocks& clocks) {
+  return {{"submission", static_cast<int>(clocks.submission)},
+          {"cache", static_cast<int>(clocks.cache)},
+          {"kernels", clocks.kernels},
+          {"calls_together", clocks.calls_together},
+          {"device", to_json(clocks.device)},
+          {"submit", to_json(clocks.submit)},
+          {"completion", to_json(clocks.completion)},
+          {"sm_mhz", number(clocks.sm_mhz)}};
+}
+
+Clocks clocks_from_json(const Json& json) {
+  return {.submission = static_cast<Submission>(json.at("submission").get<int>()),
+          .cache = static_cast<Cache>(json.at("cache").get<int>()),
+          .kernels = json.at("kernels").get<int>(),
+          .calls_together = json.at("calls_together").get<int>(),
+          .device = spread_from_json(json.at("device")),
+          .submit = spread_from_json(json.at("submit")),
+          .completion = spread_from_json(json.at("completion")),
+          .sm_mhz = number_from(json.at("sm_mhz"))};
+}
+
 }  // namespace
 
 Json to_json(const Subject& subject, const std::string& algorithm_hash) {
@@ -185,6 +211,20 @@ RaceResult race_result_from_json(const Json& json) {
   json.at("timed_once").get_to(result.timed_once);
   json.at("cut_short").get_to(result.cut_short);
   return result;
+}
+
+Json to_json(const ClocksOutcome& outcome) {
+  Json list = Json::array();
+  for (const Clocks& clocks : outcome.clocks) list.push_back(to_json(clocks));
+  return {{"rejection", to_json(outcome.rejection)}, {"clocks", list}, {"absent", outcome.absent}};
+}
+
+ClocksOutcome clocks_outcome_from_json(const Json& json) {
+  ClocksOutcome outcome;
+  outcome.rejection = rejection_from_json(json.at("rejection"));
+  for (const Json& clocks : json.at("clocks")) outcome.clocks.push_back(clocks_from_json(clocks));
+  json.at("absent").get_to(outcome.absent);
+  return outcome;
 }
 
 Json to_json(const FloorOutcome& outcome) {

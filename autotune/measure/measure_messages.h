@@ -31,6 +31,9 @@ RaceOptions race_options_from_json(const Json& json);
 Json to_json(const RaceResult& result);
 RaceResult race_result_from_json(const Json& json);
 
+Json to_json(const ClocksOutcome& outcome);
+ClocksOutcome clocks_outcome_from_json(const Json& json);
+
 Json to_json(const FloorOutcome& outcome);
 FloorOutcome floor_outcome_from_json(const Json& json);
 

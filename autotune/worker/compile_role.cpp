@@ -53,7 +53,7 @@ class CompileWorker {
     if (!objects_) throw Error("a build was asked for before hello");
     const Algorithm& algorithm = algorithm_of(body.at("algorithm").get<std::string>());
     limit_memory(body.at("memory_bytes").get<std::int64_t>());
-    Build build = body.at("what").get<std::string>() == "reference" ? reference(algorithm) : candidate(algorithm, body);
+    Build build = body.at("what").get<std::string>() == "reference" ? reference(algorithm, body) : candidate(algorithm, body);
     Json object = nullptr;
     if (build.artifact) object = to_json(ObjectRef{objects_->put_object(build.artifact->bytes), build.artifact->symbol, build.artifact->target});
     answer.send("built", {{"build", to_json(build)}, {"object", std::move(object)}});
@@ -86,10 +86,10 @@ class CompileWorker {
   }
 
   // On the host whatever is tuned.
-  Build reference(const Algorithm& algorithm) const {
+  Build reference(const Algorithm& algorithm, const Json& body) const {
     try {
       Build build;
-      build.artifact = generators::host::build_reference(algorithm, host_);
+      build.artifact = generators::host::build_reference(algorithm, host_, static_cast<generators::host::Isa>(body.at("isa").get<int>()));
       return build;
     } catch (const Error& error) {
       return rejected(Reason::compile_error, error.what());

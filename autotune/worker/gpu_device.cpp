@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "autotune/worker/gpu_clocks.h"
 #include "autotune/worker/gpu_failure.h"
 #include "autotune/worker/gpu_kernel.h"
 #include "autotune/worker/gpu_memory.h"
@@ -20,10 +21,13 @@ namespace driver = generators::cuda::driver;
 using generators::Reason;
 using generators::Rejection;
 
+constexpr std::size_t kOriginals = 6;  // inputs that stay on the device: of some problems, the timed ones and the ragged ones
+
 class GpuCall : public CheckedCall {
  public:
-  GpuCall(const driver::OpenDevice& device, const driver::Stream& stream, const cuda::LoadedProgram& program, const Algorithm& algorithm, const Inputs& inputs, SharedPage& page)
-      : stream_(stream), memory_(device, stream, algorithm, inputs, false), call_(program, memory_.arguments()), begin_(device), end_(device), page_(page) {}
+  GpuCall(const driver::OpenDevice& device, const driver::Stream& stream, const cuda::LoadedProgram& program, const Algorithm& algorithm, const Inputs& inputs,
+          std::shared_ptr<const GpuOriginals> originals, SharedPage& page)
+      : stream_(stream), memory_(device, stream, algorithm, inputs, std::move(originals), false), call_(program, memory_.arguments()), begin_(device), end_(device), page_(page) {}
 
   void reset(std::byte poison) override { memory_.reset(poison); }
 
@@ -54,8 +58,10 @@ class GpuCall : public CheckedCall {
 
 class GpuCandidate : public LoadedCandidate {
  public:
-  GpuCandidate(const driver::OpenDevice& device, const driver::Stream& stream, cuda::Image image, const Protocol& protocol, SharedPage& page)
-      : device_(device), stream_(stream), program_(device, image.code, std::move(image.record)), protocol_(protocol), page_(page) {}
+  // `owner` must outlive the value.
+  GpuCandidate(GpuDevice& owner, const driver::OpenDevice& device, const driver::Stream& stream, cuda::Image image, std::int64_t l2_bytes, const Protocol& protocol,
+               SharedPage& page)
+      : owner_(owner), device_(device), stream_(stream), program_(device, image.code, std::move(image.record)), l2_bytes_(l2_bytes), protocol_(protocol), page_(page) {}
 
   std::optional<Rejection> find_unmet(const Algorithm& algorithm, const std::vector<std::vector<std::int64_t>>& extents) override {
     const auto unmet = cuda::find_unmet(program_.record(), cuda::extents_by_argument(algorithm, extents));
@@ -64,17 +70,40 @@ class GpuCandidate : public LoadedCandidate {
   }
 
   std::unique_ptr<CheckedCall> checked_call(const Algorithm& algorithm, const Inputs& inputs, const CheckOptions&) override {
-    return std::make_unique<GpuCall>(device_, stream_, program_, algorithm, inputs, page_);
+    return std::make_unique<GpuCall>(device_, stream_, program_, algorithm, inputs, owner_.originals(algorithm, inputs), page_);
   }
 
   std::unique_ptr<TimedKernel> timed_kernel(CallRotation& rotation, std::int64_t id) override {
     return std::make_unique<GpuKernel>(program_, dynamic_cast<GpuRotation&>(rotation), protocol_, page_, id);
   }
 
+  ClocksOutcome clocks(const Algorithm& algorithm, const Inputs& inputs) override {
+    ClocksOutcome outcome;
+    std::optional<driver::Hold> hold;
+    try {
+      hold.emplace(device_);
+    } catch (const driver::DriverError& error) {
+      outcome.absent = error.what();
+      return outcome;
+    }
+    try {
+      for (const Cache cache : {Cache::hot, Cache::cold}) {
+        GpuRotation rotation(device_, stream_, algorithm, inputs, owner_.originals(algorithm, inputs), cache, l2_bytes_);
+        const std::vector<Clocks> taken = measure_clocks(program_, rotation, *hold, {protocol_, cache, page_});
+        outcome.clocks.insert(outcome.clocks.end(), taken.begin(), taken.end());
+      }
+    } catch (const driver::DriverError& error) {
+      outcome.rejection = Rejection{Reason::run_error, std::nullopt, std::nullopt, fmt::format("a timed call failed: {}", words_of(error, stream_, page_))};
+    }
+    return outcome;
+  }
+
  private:
+  GpuDevice& owner_;
   driver::OpenDevice device_;
   driver::Stream stream_;
   cuda::LoadedProgram program_;
+  std::int64_t l2_bytes_;
   const Protocol& protocol_;
   SharedPage& page_;
 };
@@ -100,11 +129,22 @@ GpuDevice::GpuDevice(const Device& facts, const Protocol& protocol, SharedPage& 
       page_(page) {}
 
 std::unique_ptr<LoadedCandidate> GpuDevice::load(const ObjectRef& object, const Objects& objects) {
-  return std::make_unique<GpuCandidate>(device_, stream_, cuda::unpack(objects.object(object.hash)), protocol_, page_);
+  return std::make_unique<GpuCandidate>(*this, device_, stream_, cuda::unpack(objects.object(object.hash)), l2_bytes_, protocol_, page_);
 }
 
 std::unique_ptr<CallRotation> GpuDevice::rotation(const Algorithm& algorithm, const Inputs& inputs) {
-  return std::make_unique<GpuRotation>(device_, stream_, algorithm, inputs, protocol_.cache, l2_bytes_);
+  return std::make_unique<GpuRotation>(device_, stream_, algorithm, inputs, originals(algorithm, inputs), protocol_.cache, l2_bytes_);
+}
+
+std::shared_ptr<const GpuOriginals> GpuDevice::originals(const Algorithm& algorithm, const Inputs& inputs) {
+  for (auto at = originals_.begin(); at != originals_.end(); ++at) {
+    if (at->first != inputs.serial) continue;
+    originals_.splice(originals_.begin(), originals_, at);
+    return at->second;
+  }
+  if (originals_.size() >= kOriginals) originals_.pop_back();
+  originals_.emplace_front(inputs.serial, std::make_shared<const GpuOriginals>(device_, stream_, algorithm, inputs));
+  return originals_.front().second;
 }
 
 // A device that was lost, or whose context a kernel has broken, fails here.
@@ -122,6 +162,14 @@ std::string GpuDevice::find_health_complaint() {
     return {};
   } catch (const driver::DriverError& error) {
     return error.what();
+  }
+}
+
+std::unique_ptr<MeasuredDevice> open_gpu(const MeasuredRequest& request) {
+  try {
+    return std::make_unique<GpuDevice>(request.facts, request.protocol, request.page);
+  } catch (const driver::DriverError& error) {
+    throw EnvironmentError(fmt::format("{} cannot be used: {}", request.facts.model, error.what()));
   }
 }
 

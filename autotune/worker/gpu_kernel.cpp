@@ -17,11 +17,15 @@ constexpr std::size_t kMostSets = 4096;  // of the smallest problems: a set has 
 
 }  // namespace
 
-GpuRotation::GpuRotation(const driver::OpenDevice& device, const driver::Stream& stream, const Algorithm& algorithm, const Inputs& inputs, Cache cache, std::int64_t l2_bytes)
+GpuRotation::GpuRotation(const driver::OpenDevice& device, const driver::Stream& stream, const Algorithm& algorithm, const Inputs& inputs,
+                         const std::shared_ptr<const GpuOriginals>& originals, Cache cache, std::int64_t l2_bytes)
     : stream_(stream) {
   const std::size_t bytes = std::max<std::size_t>(bytes_of(algorithm, inputs), 1);
   const std::size_t sets = cache == Cache::hot ? 1 : std::clamp<std::size_t>(2 * static_cast<std::size_t>(l2_bytes) / bytes + 1, 2, kMostSets);
-  for (std::size_t i = 0; i < sets; ++i) sets_.push_back(std::make_unique<GpuMemory>(device, stream, algorithm, inputs, true));
+  for (std::size_t i = 0; i < sets; ++i) {
+    sets_.push_back(std::make_unique<GpuMemory>(device, stream, algorithm, inputs, originals, true));
+    sets_.back()->reset(std::byte{0xff});
+  }
 }
 
 GpuKernel::GpuKernel(const generators::cuda::LoadedProgram& program, GpuRotation& rotation, const Protocol& protocol, SharedPage& page, std::int64_t id)

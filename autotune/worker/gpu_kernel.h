@@ -18,7 +18,7 @@ class GpuRotation : public CallRotation {
  public:
   // Hot: one set. Cold: sets of over twice the device's L2 together, two at least.
   GpuRotation(const generators::cuda::driver::OpenDevice& device, const generators::cuda::driver::Stream& stream, const Algorithm& algorithm, const Inputs& inputs,
-              Cache cache, std::int64_t l2_bytes);
+              const std::shared_ptr<const GpuOriginals>& originals, Cache cache, std::int64_t l2_bytes);
 
   std::size_t sets() const override { return sets_.size(); }
   generators::cuda::CallArguments arguments(std::size_t set) const { return sets_[set]->arguments(); }

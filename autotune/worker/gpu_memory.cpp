@@ -16,8 +16,20 @@ constexpr driver::Address kLeastAlignment = 16;  // what kernels ask for
 
 }  // namespace
 
-GpuMemory::GpuMemory(const driver::OpenDevice& device, const driver::Stream& stream, const Algorithm& algorithm, const Inputs& inputs, bool is_aligned)
-    : stream_(stream), algorithm_(algorithm), inputs_(inputs) {
+GpuOriginals::GpuOriginals(const driver::OpenDevice& device, const driver::Stream& stream, const Algorithm& algorithm, const Inputs& inputs) {
+  for (std::size_t i = 0; i < algorithm.arguments.size(); ++i) {
+    const Argument& argument = algorithm.arguments[i];
+    std::optional<driver::DeviceMemory>& buffer = buffers_.emplace_back();
+    if (argument.is_scalar || argument.is_output) continue;
+    const std::size_t bytes = bytes_of(inputs.extents[i], argument.type);
+    buffer.emplace(device, std::max<std::size_t>(bytes, 1));
+    stream.write(buffer->address(), inputs.bytes[i].data(), bytes);
+  }
+}
+
+GpuMemory::GpuMemory(const driver::OpenDevice& device, const driver::Stream& stream, const Algorithm& algorithm, const Inputs& inputs,
+                     std::shared_ptr<const GpuOriginals> originals, bool is_aligned)
+    : stream_(stream), algorithm_(algorithm), inputs_(inputs), originals_(std::move(originals)) {
   for (std::size_t i = 0; i < algorithm.arguments.size(); ++i) {
     const Argument& argument = algorithm.arguments[i];
     Buffer& buffer = buffers_.emplace_back();
@@ -27,7 +39,6 @@ GpuMemory::GpuMemory(const driver::OpenDevice& device, const driver::Stream& str
     // cuMemAlloc aligns to 256 bytes at least, and the guard keeps that.
     buffer.address = buffer.memory->address() + kGuard + (is_aligned ? 0 : kLeastAlignment);
   }
-  reset(std::byte{0xff});
 }
 
 generators::cuda::CallArguments GpuMemory::arguments() const {
@@ -52,7 +63,7 @@ void GpuMemory::reset(std::byte poison) {
     if (algorithm_.arguments[i].is_output) {
       stream_.fill(buffer.address, static_cast<std::uint8_t>(poison), buffer.bytes);
     } else {
-      stream_.write(buffer.address, inputs_.bytes[i].data(), buffer.bytes);
+      stream_.copy(buffer.address, originals_->address(i), buffer.bytes);
     }
   }
   stream_.wait();
@@ -66,6 +77,18 @@ std::size_t GpuMemory::damaged_guard_bytes(const Buffer& buffer) const {
   return static_cast<std::size_t>(std::count_if(guards.begin(), guards.end(), [](std::uint8_t byte) { return byte != kGuardByte; }));
 }
 
+// Piece by piece through one small buffer: new memory of an input's size would cost more than the copy.
+bool GpuMemory::has_changed(const Buffer& buffer, const std::byte* original) const {
+  constexpr std::size_t kPiece = 8 << 20;
+  std::vector<std::byte> now(std::min(kPiece, buffer.bytes));
+  for (std::size_t at = 0; at < buffer.bytes; at += kPiece) {
+    const std::size_t bytes = std::min(kPiece, buffer.bytes - at);
+    stream_.read(now.data(), buffer.address + at, bytes);
+    if (std::memcmp(now.data(), original + at, bytes) != 0) return true;
+  }
+  return false;
+}
+
 std::optional<std::string> GpuMemory::find_damage() {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     const Buffer& buffer = buffers_[i];
@@ -74,9 +97,7 @@ std::optional<std::string> GpuMemory::find_damage() {
     if (const std::size_t bytes = damaged_guard_bytes(buffer); bytes > 0)
       return fmt::format("wrote {} bytes outside {} {}", bytes, argument.is_output ? "output" : "input", argument.name);
     if (argument.is_output) continue;
-    std::vector<std::byte> now(buffer.bytes);
-    stream_.read(now.data(), buffer.address, buffer.bytes);
-    if (std::memcmp(now.data(), inputs_.bytes[i].data(), buffer.bytes) != 0) return fmt::format("changed input {}", argument.name);
+    if (has_changed(buffer, inputs_.bytes[i].data())) return fmt::format("changed input {}", argument.name);
   }
   return std::nullopt;
 }

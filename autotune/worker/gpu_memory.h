@@ -1,7 +1,8 @@
-// The memory of one call on a GPU: a buffer for each argument between guard zones, inputs uploaded, outputs poisoned.
+// The memory of one call on a GPU: a buffer for each argument between guard zones, inputs copied, outputs poisoned.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,12 +16,23 @@
 
 namespace kiln::autotune {
 
+// Inputs as they were made, in the device's memory: no kernel sees them, every call is given copies.
+class GpuOriginals {
+ public:
+  GpuOriginals(const generators::cuda::driver::OpenDevice& device, const generators::cuda::driver::Stream& stream, const Algorithm& algorithm, const Inputs& inputs);
+
+  generators::cuda::driver::Address address(std::size_t argument) const { return buffers_[argument]->address(); }
+
+ private:
+  std::vector<std::optional<generators::cuda::driver::DeviceMemory>> buffers_;  // absent but for inputs that are buffers
+};
+
 class GpuMemory {
  public:
-  // `inputs` must outlive the value. Buffers begin on multiples of 16 bytes and of nothing larger, so that a check proves what the kernels ask for; those that
+  // `inputs` must outlive the value, and contents are what they are until reset(). Buffers begin on multiples of 16 bytes and of nothing larger, so that a check proves what the kernels ask for; those that
   // are only timed are `is_aligned` as an application's are.
   GpuMemory(const generators::cuda::driver::OpenDevice& device, const generators::cuda::driver::Stream& stream, const Algorithm& algorithm, const Inputs& inputs,
-            bool is_aligned);
+            std::shared_ptr<const GpuOriginals> originals, bool is_aligned);
 
   // Buffers, scalars and extents of the call.
   generators::cuda::CallArguments arguments() const;
@@ -38,10 +50,12 @@ class GpuMemory {
   };
   // How many bytes beside the buffer are not what reset() wrote there.
   std::size_t damaged_guard_bytes(const Buffer& buffer) const;
+  bool has_changed(const Buffer& buffer, const std::byte* original) const;
 
   generators::cuda::driver::Stream stream_;
   const Algorithm& algorithm_;
   const Inputs& inputs_;
+  std::shared_ptr<const GpuOriginals> originals_;
   std::vector<Buffer> buffers_;  // by argument
 };
 

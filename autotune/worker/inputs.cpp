@@ -1,5 +1,7 @@
 #include "autotune/worker/inputs.h"
 
+#include <atomic>
+
 #include <fmt/format.h>
 
 #include "autotune/measure/inputs.h"
@@ -12,7 +14,9 @@ Inputs make_inputs(const Algorithm& algorithm, const Problem& problem, std::uint
   if (!problem.orders.empty())
     throw UsageError(fmt::format("{} asks for {}.order={}; kernels for a CPU read every argument in its declared order", print(problem),
                                  problem.orders.begin()->first, problem.orders.begin()->second));
+  static std::atomic<std::uint64_t> made = 0;
   Inputs inputs;
+  inputs.serial = ++made;
   inputs.extents = generators::host::extents_of(algorithm, problem);
   for (std::size_t i = 0; i < algorithm.arguments.size(); ++i) {
     const Argument& argument = algorithm.arguments[i];

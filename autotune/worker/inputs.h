@@ -11,6 +11,7 @@
 namespace kiln::autotune {
 
 struct Inputs {
+  std::uint64_t serial = 0;                        // tells it from all others of the process
   std::vector<std::vector<std::int64_t>> extents;  // one an argument; empty for a scalar
   std::vector<std::vector<std::byte>> bytes;       // one an argument: an input's elements, a scalar's value; empty for an output
 };

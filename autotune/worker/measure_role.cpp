@@ -1,188 +1,21 @@
-// The measuring worker: loads objects, checks and times them. Long-lived; everything it knows can be told to a new one.
-#include <sched.h>
-
-#include <cstdlib>
-#include <list>
-#include <memory>
-#include <optional>
-#include <thread>
-
-#include <fmt/format.h>
-
-#include "autotune/measure/measure_messages.h"
-#include "autotune/worker/check_candidate.h"
+// The measuring worker of a program that has all kinds of devices.
 #include "autotune/worker/emulator_device.h"
 #include "autotune/worker/gpu_device.h"
 #include "autotune/worker/host_device.h"
-#include "autotune/worker/prepared_subject.h"
-#include "autotune/worker/race.h"
-#include "autotune/worker/running.h"
+#include "autotune/worker/measuring_worker.h"
 #include "autotune/worker/serve.h"
-#include "dsl/error.h"
-#include "generators/runtime/host.h"
 
 namespace kiln::autotune {
 namespace {
 
-constexpr int kPageFd = 4;
-constexpr std::size_t kSubjects = 4;  // inputs, truths and ragged cases in memory; others are prepared again, from files
-
-int usable_processors() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  return ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : static_cast<int>(std::thread::hardware_concurrency());
+std::unique_ptr<MeasuredDevice> open(const MeasuredRequest& request) {
+  if (request.runs_on == RunsOn::emulator) return std::make_unique<EmulatorDevice>();
+  if (request.facts.gpu) return open_gpu(request);
+  return std::make_unique<HostDevice>(request.facts, request.protocol, request.page);
 }
-
-// One set of cores for the life of the process: the first `threads` of those it may use.
-void pin(int threads) {
-  cpu_set_t allowed, chosen;
-  CPU_ZERO(&chosen);
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;  // more CPUs than the set holds: left as it is
-  for (int cpu = 0, taken = 0; cpu < CPU_SETSIZE && taken < threads; ++cpu) {
-    if (!CPU_ISSET(cpu, &allowed)) continue;
-    CPU_SET(cpu, &chosen);
-    ++taken;
-  }
-  ::sched_setaffinity(0, sizeof chosen, &chosen);
-}
-
-class MeasuringWorker {
- public:
-  MeasuringWorker() : page_(map_shared_page(kPageFd)) {}
-
-  void hello(const Json& body, const Answer& answer) {
-    const Device facts = parse_device(body.at("device").get<std::string>());
-    protocol_ = parse_protocol(body.at("protocol").get<std::string>());
-    objects_.emplace(body.at("cache").get<std::string>());
-    // References run on the host whatever is measured; beside a GPU on all its processors.
-    const int threads = facts.gpu ? usable_processors() : protocol_.threads;
-    if (!facts.gpu) pin(threads);
-    if (const int code = kiln_host_start(threads); code != KILN_HOST_OK)
-      throw EnvironmentError(fmt::format("{} threads for kernels cannot be started: code {}", threads, code));
-    if (body.at("emulated").get<bool>()) device_ = std::make_unique<EmulatorDevice>();
-    else if (facts.gpu) device_ = std::make_unique<GpuDevice>(facts, protocol_, page_);
-    else device_ = std::make_unique<HostDevice>(facts, protocol_, page_);
-    answer.send("ready", Json::object());
-  }
-
-  void health(const Json&, const Answer& answer) {
-    answer.send("health", {{"complaint", device_->find_health_complaint()}});
-    end(answer);
-  }
-
-  void prepare(const Json& body, const Answer& answer) {
-    const auto key = body.at("key").get<std::string>();
-    if (find(key) == nullptr) {
-      subjects_.push_front({key, std::make_unique<PreparedSubject>(subject_from_json(body, *objects_), *objects_)});
-      if (subjects_.size() > kSubjects) subjects_.pop_back();
-    }
-    answer.send("prepared", to_json(find(key)->prepared()));
-    end(answer);
-  }
-
-  void check(const Json& body, const Answer& answer) {
-    with_subject(body, answer, [&](PreparedSubject& subject) {
-      const Candidate candidate = candidate_from_json(body.at("candidate"));
-      CheckOutcome outcome;
-      if (const auto build = load(candidate, outcome.rejection))
-        outcome = check_candidate(subject, *build, candidate, check_options_from_json(body.at("options")), page_);
-      answer.send("checked", to_json(outcome));
-    });
-  }
-
-  void race(const Json& body, const Answer& answer) {
-    with_subject(body, answer, [&](PreparedSubject& subject) {
-      const RaceRequest request{protocol_, race_options_from_json(body.at("options"))};
-      const auto tell = [&answer](const RaceResult& result) { answer.send("result", to_json(result)); };
-      std::vector<Contender> contenders;
-      for (const Json& json : body.at("entries")) {
-        const RaceEntry entry = race_entry_from_json(json);
-        RaceResult result;
-        result.id = entry.candidate.id;
-        if (auto build = load(entry.candidate, result.rejection)) contenders.push_back({entry, std::move(build)});
-        else tell(result);
-      }
-      run_race(*device_, subject, std::move(contenders), request, page_, tell);
-    });
-  }
-
-  void floor(const Json& body, const Answer& answer) {
-    with_subject(body, answer, [&](PreparedSubject& subject) {
-      RaceRequest request{protocol_, {}};
-      body.at("seed").get_to(request.options.seed);
-      const Candidate kernel = candidate_from_json(body.at("candidate"));
-      FloorOutcome outcome;
-      if (const auto build = load(kernel, outcome.rejection)) outcome = measure_floor(*device_, subject, *build, kernel, request, page_);
-      answer.send("floor", to_json(outcome));
-    });
-  }
-
- private:
-  static void end(const Answer& answer) { answer.send("end", Json::object()); }
-
-  // The subject moves to the front: the least recently used is the one let go.
-  PreparedSubject* find(const std::string& key) {
-    for (auto at = subjects_.begin(); at != subjects_.end(); ++at) {
-      if (at->first != key) continue;
-      subjects_.splice(subjects_.begin(), subjects_, at);
-      return subjects_.front().second.get();
-    }
-    return nullptr;
-  }
-
-  template <typename Work>
-  void with_subject(const Json& body, const Answer& answer, const Work& work) {
-    PreparedSubject* subject = find(body.at("key").get<std::string>());
-    if (subject == nullptr) answer.send("unprepared", Json::object());
-    else work(*subject);
-    end(answer);
-  }
-
-  // A damaged or missing file is DataError, a missing linker EnvironmentError: not the candidate's fault, and thrown on.
-  std::unique_ptr<LoadedCandidate> load(const Candidate& candidate, std::optional<generators::Rejection>& rejection) {
-    const Suspect suspect(page_, candidate.id);
-    try {
-      return device_->load(candidate.object, *objects_);
-    } catch (const DataError&) {
-      throw;
-    } catch (const EnvironmentError&) {
-      throw;
-    } catch (const Error& error) {
-      rejection = generators::Rejection{generators::Reason::run_error, std::nullopt, std::nullopt, error.what()};
-      return nullptr;
-    }
-  }
-
-  SharedPage& page_;
-  Protocol protocol_;
-  std::optional<Objects> objects_;
-  std::unique_ptr<MeasuredDevice> device_;
-  std::list<std::pair<std::string, std::unique_ptr<PreparedSubject>>> subjects_;
-};
 
 }  // namespace
 
-int run_measure_role(Channel& channel) {
-  MeasuringWorker worker;
-  // Without its device a worker is of no use: it says what broke it, and by whom, and a new one takes its place.
-  const auto handler = [&worker](void (MeasuringWorker::*work)(const Json&, const Answer&)) {
-    return [&worker, work](const Json& body, const Answer& answer) {
-      try {
-        (worker.*work)(body, answer);
-      } catch (const DeviceLost& lost) {
-        answer.send("lost", {{"suspect", lost.suspect}, {"text", lost.what()}});
-        std::_Exit(EXIT_FAILURE);
-      }
-    };
-  };
-  const int code = serve(channel, {{"hello", handler(&MeasuringWorker::hello)},
-                                   {"health", handler(&MeasuringWorker::health)},
-                                   {"prepare", handler(&MeasuringWorker::prepare)},
-                                   {"check", handler(&MeasuringWorker::check)},
-                                   {"race", handler(&MeasuringWorker::race)},
-                                   {"floor", handler(&MeasuringWorker::floor)}});
-  kiln_host_stop();
-  return code;
-}
+int run_measure_role(Channel& channel) { return serve_measuring(channel, open); }
 
 }  // namespace kiln::autotune

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "autotune/measure/clocks.h"
 #include "autotune/measure/compare.h"
 #include "autotune/measure/shared_page.h"
 #include "autotune/measure/statistics.h"
@@ -85,6 +86,9 @@ class LoadedCandidate {
 
   // `rotation` is of the same device; it and the candidate outlive the kernel.
   virtual std::unique_ptr<TimedKernel> timed_kernel(CallRotation& rotation, std::int64_t id) = 0;
+
+  // As a graph and as plain launches, hot and cold; a failed call is the rejection. Throws DeviceLost.
+  virtual ClocksOutcome clocks(const Algorithm&, const Inputs&) { return {{}, {}, "only a GPU's calls are handed over"}; }
 };
 
 class MeasuredDevice {

@@ -53,6 +53,18 @@ Prepared PreparedSubject::prepared() const {
   return prepared;
 }
 
+std::size_t PreparedSubject::bytes() const {
+  const auto bytes_of_case = [](const Case& made) {
+    std::size_t bytes = 0;
+    for (const auto& input : made.inputs.bytes) bytes += input.size();
+    for (const OutputTruth& truth : made.truth) bytes += truth.bytes();
+    return bytes;
+  };
+  std::size_t bytes = bytes_of_case(*timed_);
+  for (const auto& made : ragged_cases_) bytes += made ? bytes_of_case(*made) : 0;
+  return bytes;
+}
+
 // The first ragged problem is small whatever the timed one is; the others are as large as that.
 const Case& PreparedSubject::ragged(std::size_t i) {
   if (!ragged_cases_[i]) ragged_cases_[i] = make_case(ragged_[i], 1 + i, i > 0 && subject_.runs_in_tiles());

@@ -34,6 +34,9 @@ class PreparedSubject {
   const std::vector<Problem>& ragged_problems() const { return ragged_; }
   const Case& ragged(std::size_t i);
 
+  // Of memory, about: inputs and truths.
+  std::size_t bytes() const;
+
  private:
   std::unique_ptr<Case> make_case(const Problem& problem, std::size_t scalar_choice, bool in_tiles) const;
   void find_truth(Case& made, bool in_tiles) const;

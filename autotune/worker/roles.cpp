@@ -5,11 +5,7 @@
 #include <sys/stat.h>
 
 #include <cstdio>
-#include <map>
 #include <string>
-#include <string_view>
-
-#include "autotune/worker/serve.h"
 
 namespace kiln::autotune {
 namespace {
@@ -29,13 +25,10 @@ bool is_socket(int fd) {
 
 }  // namespace
 
-std::optional<int> run_role(int argc, char** argv, const std::map<std::string_view, Role>& more) {
+std::optional<int> run_role_of(const Roles& roles, int argc, char** argv) {
   constexpr std::string_view kFlag = "--role=";
   const std::string_view word = argc > 1 ? argv[1] : "";
   if (!word.starts_with(kFlag)) return std::nullopt;
-  std::map<std::string_view, Role> roles{
-      {"probe", run_probe_role}, {"reader", run_reader_role}, {"compile", run_compile_role}, {"measure", run_measure_role}};
-  roles.insert(more.begin(), more.end());
   const auto role = roles.find(word.substr(kFlag.size()));
   if (role == roles.end() || !is_socket(kSocket)) {
     std::fputs("--role is how the program starts its own workers; it is of no use by hand\n", stderr);

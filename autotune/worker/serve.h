@@ -31,5 +31,6 @@ int run_probe_role(Channel& channel);
 int run_reader_role(Channel& channel);
 int run_compile_role(Channel& channel);
 int run_measure_role(Channel& channel);
+int run_gpu_measure_role(Channel& channel);
 
 }  // namespace kiln::autotune

@@ -24,6 +24,12 @@ struct OutputTruth {
   DType type;                // of the patches' elements
   bool whole = true;         // one patch that covers the output
   std::vector<Patch> patches;
+
+  std::size_t bytes() const {
+    std::size_t sum = 0;
+    for (const Patch& patch : patches) sum += patch.bytes.size();
+    return sum;
+  }
 };
 using Truth = std::vector<OutputTruth>;
 

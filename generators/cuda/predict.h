@@ -11,16 +11,6 @@
 
 namespace kiln::generators::cuda {
 
-struct RegisterEstimate {
-  int registers = 0;     // of a thread, within what the launch bounds leave
-  bool spills = false;   // more than 8 bytes
-  bool operator==(const RegisterEstimate&) const = default;
-};
-
-// Registers by linear models of what lives across a kernel, one for each shape. Their coefficients were fitted on 3,600 plans of seven computations that NVRTC
-// 13.0 compiled for sm_90a. For other architectures they are an estimate.
-RegisterEstimate estimate_registers(const StreamPlan& plan, const Gpu& gpu);
-
 // Of one kernel under the problem.
 KernelResources predict(const Kernel& kernel, const Gpu& gpu);
 

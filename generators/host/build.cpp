@@ -162,8 +162,8 @@ Build build(const Algorithm& algorithm, const Schedule& schedule, const Problem&
   return Candidate(algorithm, schedule, problem, device, isa).run();
 }
 
-Artifact build_reference(const Algorithm& algorithm, const Device& device) {
-  const std::string target = target_string(device, Isa::native, Contract::strict);
+Artifact build_reference(const Algorithm& algorithm, const Device& device, Isa isa) {
+  const std::string target = target_string(device, isa, Contract::strict);
   const std::string symbol = "kiln_reference_" + digest(algorithm).short_hex();
   Diagnostics diagnostics;
   try {

@@ -1,11 +1,10 @@
 // halide_buffer_t over plain memory, the bounds query, and its answer in words.
 #include "generators/host/call.h"
 
-#include <Halide.h>
-
 #include <cstring>
 #include <limits>
 
+#include "dsl/element.h"
 #include "dsl/error.h"
 #include "generators/host/loaded.h"
 
@@ -34,15 +33,8 @@ std::int32_t in_int32(std::int64_t value, const std::string& what) {
 halide_type_t halide_type(DType type) { return halide_type_t(code_of(type.kind), static_cast<std::uint8_t>(type.bits), 1); }
 
 void store_scalar(DType type, double value, void* to) {
-  const auto put = [to](auto number) { std::memcpy(to, &number, sizeof number); };
-  if (type.kind == TypeClass::brain_float) return put(Halide::bfloat16_t(value).to_bits());
-  if (type.kind == TypeClass::ieee_float) {
-    if (type.bits == 16) return put(Halide::float16_t(value).to_bits());
-    return type.bits == 32 ? put(static_cast<float>(value)) : put(value);
-  }
-  // The low bytes of a little-endian integer are the integer in its own type.
-  if (type.kind == TypeClass::unsigned_int) return put(static_cast<std::uint64_t>(value));
-  put(static_cast<std::int64_t>(value));
+  std::memset(to, 0, sizeof(std::uint64_t));
+  store_element(static_cast<std::byte*>(to), type, value);
 }
 
 std::vector<std::vector<std::int64_t>> extents_of(const Algorithm& algorithm, const Problem& problem) {

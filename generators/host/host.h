@@ -36,7 +36,7 @@ Device probe_cpu();
 Build build(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Device& device, Isa isa = Isa::native);
 
 // The oracle: floats widened to f64, trusted schedule, strict_float. Float outputs are f64. Throws Error when it cannot be built.
-Artifact build_reference(const Algorithm& algorithm, const Device& device);
+Artifact build_reference(const Algorithm& algorithm, const Device& device, Isa isa = Isa::native);
 
 // Resources of the device that a report may not exceed, as a rejection with both numbers.
 std::optional<Rejection> prune(const Predicted& report, const Device& device);

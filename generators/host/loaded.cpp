@@ -2,6 +2,7 @@
 #include "generators/host/loaded.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,13 +49,33 @@ void link(const MemoryFile& object, const MemoryFile& library) {
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw Error("`ld -shared` refused a build:\n" + words.contents());
 }
 
+void link(const std::string& bytes, const MemoryFile& library) {
+  MemoryFile object("kiln-object");
+  object.write(bytes);
+  link(object, library);
+}
+
+bool is_library(const std::string& bytes) {
+  Elf64_Ehdr header{};
+  if (bytes.size() < sizeof header) return false;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_DYN;
+}
+
 }  // namespace
 
+Artifact linked(const Artifact& object) {
+  const MemoryFile library("kiln-build");
+  link(object.bytes, library);
+  Artifact artifact = object;
+  artifact.bytes = library.contents();
+  return artifact;
+}
+
 Loaded::Loaded(const Artifact& artifact) {
-  MemoryFile object("kiln-object");
-  object.write(artifact.bytes);
   auto library = std::make_unique<MemoryFile>("kiln-build");
-  link(object, *library);
+  if (is_library(artifact.bytes)) library->write(artifact.bytes);
+  else link(artifact.bytes, *library);
   void* opened = dlopen(library->path().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (opened == nullptr) throw Error(std::string("a build cannot be loaded: ") + dlerror());
   // The file stays open as long as the library: dlopen knows libraries by path, and a reused descriptor would give the old one back.

@@ -1,4 +1,4 @@
-// An object brought into this process: linked by `ld -shared` into a memfd, dlopened, closed with the value.
+// An object brought into this process: linked by `ld -shared` into a memfd, dlopened, closed with the value. What was linked before is dlopened as it is.
 #pragma once
 
 #include <memory>
@@ -7,6 +7,9 @@
 #include "generators/build.h"
 
 namespace kiln::generators::host {
+
+// The same build as a shared library, for a machine without `ld`. Throws as Loaded does.
+Artifact linked(const Artifact& object);
 
 class Loaded {
  public:

@@ -20,13 +20,17 @@ std::string license_text();                            // LICENSE
 std::string emit_source(const KernelSet& set);          // tables, and the functions of the header
 std::string emit_manifest_source(const KernelSet& set); // the manifest inside the library
 
-// Objects of the set, each once in order of first use, and which of them a variant calls: kernel_<index>.
+// Objects of the set, each once in order of first use, and which of them a variant calls: kernel_<index>. A GPU's is of one entry, whose arguments its
+// launches name.
 struct KernelObject {
-  const std::string* object = nullptr;
-  std::string symbol;
+  const Entry* entry = nullptr;
+  const Variant* variant = nullptr;  // the first that calls it
 };
 std::vector<KernelObject> distinct_objects(const KernelSet& set);
-std::size_t object_index(const std::vector<KernelObject>& objects, const Variant& variant);
+std::size_t object_index(const std::vector<KernelObject>& objects, const Entry& entry, const Variant& variant);
+
+// Assembly that holds the cubins, each as kernel_<index>_cubin; empty for a set of CPUs alone. It reads the files kernel_<index>.cubin beside it.
+std::string emit_cubins(const KernelSet& set);
 
 // Declarations that the header and the source share: `int night_matmul_run(const night_plan* plan, const void* A, float alpha, void* C)`.
 std::string plan_signature(const KernelSet& set, const Entry& entry);

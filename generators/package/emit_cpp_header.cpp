@@ -69,12 +69,21 @@ class tensor {
     result.strides = strides_.empty() ? nullptr : const_cast<std::int64_t*>(strides_.data());
     return result;
   }
-
+@ON_CUDA@
  private:
   DLTensor view_ = {};
   std::vector<std::int64_t> shape_, strides_;
 };
 
+)";
+
+constexpr const char* kOnCuda = R"(
+  /* The same view of memory on a GPU. */
+  tensor on_cuda(int device) const {
+    tensor result = *this;
+    result.view_.device = DLDevice{kDLCUDA, device};
+    return result;
+  }
 )";
 
 struct Lists {
@@ -104,8 +113,23 @@ Lists lists_of(const Entry& entry, const char* indent) {
   return lists;
 }
 
+// What a GPU's calls take beside their arguments, and its plans tell.
+struct GpuParts {
+  std::string run_parameters, run_values, call_parameters, call_values, members;
+};
+
+GpuParts gpu_parts(const KernelSet& set) {
+  if (!is_for_gpu(set)) return {};
+  return {.run_parameters = ", void* stream = nullptr, void* workspace = nullptr",
+          .run_values = ", workspace, plan_.workspace_bytes, stream",
+          .call_parameters = ", void* stream = nullptr, void* workspace = nullptr, std::size_t workspace_bytes = 0",
+          .call_values = ", workspace, workspace_bytes, stream",
+          .members = "  /* What run needs at `workspace`. */\n  std::uint64_t workspace_bytes() const noexcept { return plan_.workspace_bytes; }\n"};
+}
+
 std::string entry_class(const KernelSet& set, const Entry& entry) {
   const Lists lists = lists_of(entry, "    ");  // inside a constructor
+  const GpuParts gpu = gpu_parts(set);
   return fmt::format(R"(/* {0}: argument shapes are in {1}.h. */
 class {2}_plan {{
  public:
@@ -115,7 +139,7 @@ class {2}_plan {{
   void run({7}) const {{ check({5}_run(&plan_, {8})); }}
   int tier() const noexcept {{ return plan_.tier; }}
   int variant() const noexcept {{ return plan_.variant; }}
-
+{12}
  private:
   {1}_plan plan_;
 }};
@@ -125,8 +149,10 @@ inline void {2}({9}) {{
 }}
 
 )",
-                     describe(entry), set.name, entry.c_name, lists.tensors, lists.views, function_name(set, entry), lists.view_names, lists.pointers,
-                     lists.pointer_names, lists.all, lists.all_names, lists_of(entry, "  ").views);
+                     describe(entry), set.name, entry.c_name, lists.tensors, lists.views, function_name(set, entry), lists.view_names,
+                     lists.pointers + gpu.run_parameters,
+                     lists.pointer_names + gpu.run_values, lists.all + gpu.call_parameters, lists.all_names + gpu.call_values, lists_of(entry, "  ").views,
+                     gpu.members);
 }
 
 }  // namespace
@@ -134,8 +160,8 @@ inline void {2}({9}) {{
 std::string emit_cpp_header(const KernelSet& set) {
   std::string text = fmt::format("/* {0} {1} for C++17: views from pointers, exceptions from codes. */\n#ifndef {2}_HPP\n#define {2}_HPP\n\n", set.name, set.version,
                                  upper(set.name));
-  for (const char* header : {"cstdint", "stdexcept", "string", "type_traits", "utility", "vector"}) text += fmt::format("#include <{}>\n", header);
-  text += fmt::format("\n#include \"{}.h\"\n\n", set.name) + with_names(set, kCommon);
+  for (const char* header : {"cstddef", "cstdint", "stdexcept", "string", "type_traits", "utility", "vector"}) text += fmt::format("#include <{}>\n", header);
+  text += fmt::format("\n#include \"{}.h\"\n\n", set.name) + with_names(set, replaced(kCommon, "@ON_CUDA@", is_for_gpu(set) ? kOnCuda : ""));
   for (const Entry& entry : set.entries) text += entry_class(set, entry);
   return text + fmt::format("}}  // namespace {}\n\n#endif\n", set.name);
 }

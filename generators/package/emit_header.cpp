@@ -45,7 +45,8 @@ typedef struct $_plan {
   int32_t tier;    /* a $$_TIER_ value */
   int32_t variant; /* its place in the dispatch order below */
   uint32_t reserved;
-  uint64_t opaque[126];
+  uint64_t workspace_bytes; /* @WORKSPACE@ */
+  uint64_t opaque[125];
 } $_plan;
 
 /* The ABI number of the library that was found; compare it with $$_ABI. Any thread, any time. */
@@ -62,10 +63,7 @@ $$_API int $_unload(void);
 /* Threads that work on one call; 0: the application's parallel_for decides. Any thread, after load. */
 $$_API int $_threads(void);
 
-/* The tier that would serve `entry` for densely stored, aligned arguments, or a code. `extents` has one number a symbol, in the order that the
-   entry's comment below gives. Any thread, after load. */
-$$_API int $_supports(const char* entry, const int64_t* extents);
-
+@SUPPORTS@
 /* Writes how often each shape was called, since the first load, as a demand file for `kiln demand import`; the file is replaced in one step.
    Any thread, any time. */
 $$_API int $_dump_calls(const char* path);
@@ -76,6 +74,31 @@ $$_API const char* $_last_error(void);
 /* The bytes of share/$/manifest.json, closed by a 0 that `bytes` does not count (it may be NULL). Any thread, any time. */
 $$_API const char* $_manifest(size_t* bytes);
 
+)";
+
+constexpr const char* kHostSupports = R"(/* The tier that would serve `entry` for densely stored, aligned arguments, or a code. `extents` has one number a symbol, in the order that the
+   entry's comment below gives. Any thread, after load. */
+$$_API int $_supports(const char* entry, const int64_t* extents);
+)";
+
+constexpr const char* kGpuFunctions = R"(/* The tier that would serve `entry` for densely stored, aligned arguments on this device, or a code. `extents` has one number a symbol, in the
+   order that the entry's comment below gives. Any thread, after load. */
+$$_API int $_supports(const char* entry, const int64_t* extents, DLDevice device);
+
+/* Puts every kernel that cuda:`device` can run onto it. Plans do this when they first meet a device; before a graph is captured it is to be done, since a
+   driver loads nothing while a stream is captured. $$_ERR_DRIVER where there is no driver, $$_ERR_NO_IMAGE where the set has no kernel for such a GPU.
+   Any thread, after load. */
+$$_API int $_load_device(int device);
+)";
+
+constexpr const char* kHostRun = R"(/* Runs the plan on these addresses (of the first element). Allocates nothing after the first call of a plan, logs nothing, takes no lock
+   but to wake sleeping workers. One plan may run on several threads at once, on different outputs. */
+)";
+
+constexpr const char* kGpuRun = R"(/* Runs the plan on these addresses (of the first element). On a GPU it launches into `stream` (a CUstream or cudaStream_t of the tensors' device; NULL: the
+   default stream) and returns; `workspace` is that device's memory, plan->workspace_bytes of it, aligned to 256 bytes, until the kernels have run (NULL where
+   none is needed). It allocates nothing, takes no lock and may be captured into a graph. On the CPU it returns when done and reads neither. One plan
+   may run on several threads at once, on different outputs and workspaces. */
 )";
 
 std::string argument_lines(const Entry& entry) {
@@ -120,27 +143,29 @@ std::string entry_functions(const KernelSet& set, const Entry& entry) {
   const std::string api = upper(set.name) + "_API ";
   return entry_comment(set, entry) +
          "/* Checks the views and chooses a variant. Views are read now, not kept. Any thread, after load; several at once. */\n" + api +
-         plan_signature(set, entry) +
-         ";\n/* Runs the plan on these addresses (of the first element). Allocates nothing after the first call of a plan, logs nothing, takes no lock\n"
-         "   but to wake sleeping workers. One plan may run on several threads at once, on different outputs. */\n" +
-         api + run_signature(set, entry) + ";\n/* plan and run in one. */\n" + api + call_signature(set, entry) + ";\n\n";
+         plan_signature(set, entry) + ";\n" + (is_for_gpu(set) ? kGpuRun : kHostRun) + api + run_signature(set, entry) + ";\n/* plan and run in one. */\n" + api + call_signature(set, entry) + ";\n\n";
 }
 
 }  // namespace
 
 std::string emit_header(const KernelSet& set) {
   const std::string name = upper(set.name);
-  std::string text = fmt::format("/* {0} {1}: a kernel set made by Kiln, for x86-64 Linux. Needs libc, libm, libpthread and libdl only.\n", set.name, set.version);
+  std::string text = fmt::format("/* {0} {1}: a kernel set made by Kiln, for x86-64 Linux{2}. Needs libc, libm, libpthread and libdl only{3}.\n", set.name, set.version,
+                                 is_for_gpu(set) ? " and CUDA GPUs" : "", is_for_gpu(set) ? ", and finds the CUDA driver when a tensor on a GPU comes" : "");
   text += "   load, then plan and run (or the one-call function), then unload. Nothing here prints, throws, exits or reads the environment. */\n";
   text += fmt::format("#ifndef {0}_H\n#define {0}_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n", name);
   text += embedded_file("dlpack_view.h");
   text += fmt::format("\n#define {0}_ABI {1}\n#define {0}_VERSION \"{2}\"\n#define {0}_API __attribute__((visibility(\"default\")))\n\n", name,
                       static_cast<int>(KILN_SET_ABI), set.version);
   text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-  text += codes(set) + with_names(set, replaced(kOptions, "@THREADS@", std::to_string(set.threads)));
+  std::string options = replaced(kOptions, "@THREADS@", std::to_string(set.threads));
+  options = replaced(options, "@WORKSPACE@", is_for_gpu(set) ? "that run needs on the GPU; 0: none" : "0: a CPU's plans need none");
+  text += codes(set) + with_names(set, replaced(options, "@SUPPORTS@", is_for_gpu(set) ? kGpuFunctions : kHostSupports));
   for (const Entry& entry : set.entries) text += entry_functions(set, entry);
   return text + fmt::format("#ifdef __cplusplus\n}}\n#endif\n#endif /* {}_H */\n", name);
 }
+
+static constexpr const char* kGpuParameters = ", void* workspace, size_t workspace_bytes, void* stream";
 
 std::string plan_signature(const KernelSet& set, const Entry& entry) {
   std::string text = "int " + function_name(set, entry) + "_plan(";
@@ -156,7 +181,7 @@ std::string run_signature(const KernelSet& set, const Entry& entry) {
     const std::string type = argument.is_scalar ? c_type(argument.type) + " " : argument.is_output ? "void* " : "const void* ";
     text += ", " + type + spelled(argument.name);
   }
-  return text + ")";
+  return text + (is_for_gpu(set) ? kGpuParameters : "") + ")";
 }
 
 std::string call_signature(const KernelSet& set, const Entry& entry) {
@@ -166,7 +191,7 @@ std::string call_signature(const KernelSet& set, const Entry& entry) {
     text += (is_first ? "" : ", ") + (argument.is_scalar ? c_type(argument.type) + " " : "const DLTensor* ") + spelled(argument.name);
     is_first = false;
   }
-  return text + ")";
+  return text + (is_for_gpu(set) ? kGpuParameters : "") + ")";
 }
 
 }  // namespace kiln::generators::package

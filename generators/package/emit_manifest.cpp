@@ -33,6 +33,13 @@ Json guard_json(const Variant& variant) {
   Json extents = Json::object(), alignment = Json::object();
   for (const ExtentGuard& guard : variant.extents) extents[guard.symbol] = {guard.least, guard.most};
   for (const auto& [argument, bytes] : variant.alignment_bytes) alignment[argument] = bytes;
+  if (variant.launches) {
+    Json lengths = Json::array();
+    for (const cuda::LaunchGuard& guard : variant.launches->guards)
+      lengths.push_back({{"argument", guard.length.place.argument}, {"dimension", guard.length.place.dimension}, {"multiple", guard.multiple},
+                         {"at_most", guard.at_most}, {"exactly", guard.exactly}});
+    return {{"extents", extents}, {"alignment_bytes", alignment}, {"alias", "none"}, {"dense", true}, {"lengths", lengths}, {"gpu", gpu_target(variant.target).arch}};
+  }
   return {{"extents", extents}, {"alignment_bytes", alignment}, {"alias", variant.is_pointwise ? "same_view" : "none"}, {"bounds_query", true},
           {"cpu_features", feature_names(required_features(variant.target))}};
 }

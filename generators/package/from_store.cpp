@@ -10,6 +10,7 @@
 #include "db/identities.h"
 #include "dsl/error.h"
 #include "dsl/problem.h"
+#include "generators/cuda/image.h"
 #include "generators/package/spelling.h"
 
 namespace kiln::generators::package {
@@ -63,15 +64,14 @@ class Collector {
   Collector(db::Store& store, const SetRequest& request) : store_(store), request_(request) {}
 
   CollectedSet collect() {
-    const db::DeviceId device = only_device();
-    if (const db::DeviceRow row = db::device(store_, device); row.kind != "cpu")
-      throw UsageError(fmt::format("a package is built for CPUs; {} is a GPU", row.model));
-    for (const db::StoredChoice& choice : choices_in_force(store_, device)) add_choice(choice);
+    devices_ = request_.devices.empty() ? std::vector{only_device()} : request_.devices;
+    for (const db::DeviceId device : devices_)
+      for (const db::StoredChoice& choice : choices_in_force(store_, device)) add_choice(choice);
     CollectedSet collected;
     collected.set.name = request_.name;
     collected.set.version = request_.version;
     for (Draft& draft : drafts_) {
-      add_generics(draft, device);
+      for (const db::DeviceId device : devices_) add_generics(draft, device);
       sort_variants(draft);
       if (draft.entry.variants.empty()) continue;
       for (std::size_t v = 0; v < draft.origins.size(); ++v) {
@@ -84,7 +84,7 @@ class Collector {
     }
     if (collected.set.entries.empty()) throw UsageError(nothing_to_pack());
     collected.set.threads = threads_;
-    collected.set.provenance = provenance(device);
+    collected.set.provenance = provenance();
     collected.left_out = left_out_;
     name_entries(collected.set);
     check(collected.set);
@@ -93,7 +93,6 @@ class Collector {
 
  private:
   db::DeviceId only_device() const {
-    if (request_.device) return *request_.device;
     std::vector<db::DeviceId> devices;
     for (const db::StoredChoice& choice : choices_in_force(store_))
       if (std::find(devices.begin(), devices.end(), choice.row.key.device) == devices.end()) devices.push_back(choice.row.key.device);
@@ -101,7 +100,7 @@ class Collector {
     if (devices.size() == 1) return devices.front();
     std::string list;
     for (const db::DeviceId id : devices) list += "\n  " + db::device(store_, id).digest.short_hex() + "  " + db::device(store_, id).model;
-    throw UsageError("choices for several devices are in force; name one with --device:" + list);
+    throw UsageError("choices for several devices are in force; name those to pack with --device, which may be repeated:" + list);
   }
 
   std::string nothing_to_pack() const {
@@ -126,12 +125,20 @@ class Collector {
     if (!object)
       throw DataError(fmt::format("{} lacks the object of build {}: tune its problem again", store_.path(), build.key.short_hex()));
     Variant variant;
-    variant.object = *object;
+    if (build.target.starts_with("cuda-")) {
+      cuda::Image image = cuda::unpack(*object);
+      variant.object = std::move(image.code);
+      for (const Argument& argument : algorithm_of(algorithm).arguments)
+        if (!argument.is_scalar) variant.alignment_bytes[argument.name] = image.record.alignment_bytes;
+      variant.launches = std::move(image.record);
+    } else {
+      variant.object = *object;
+    }
     variant.symbol = build.symbol;
     variant.target = build.target;
     variant.candidate = schedule(store_, build.schedule).digest.hex();
     variant.schedule = schedule(store_, build.schedule).text;
-    variant.is_pointwise = reads_point_by_point(algorithm_of(algorithm));
+    variant.is_pointwise = !variant.launches && reads_point_by_point(algorithm_of(algorithm));  // a GPU's loads pass by caches that do not see its stores
     return variant;
   }
 
@@ -160,7 +167,7 @@ class Collector {
     variant.measured = {measured(choice, row.text)};
     variant.verified = verified(trial.id, row.text);
     variant.calls = choice.row.calls.value_or(0);
-    Origin origin{0, 0, row.algorithm, *trial.build, build.key, choice.id, trial.id, {row.text}};
+    Origin origin{0, 0, row.algorithm, *trial.build, choice.row.key.device, build.key, choice.id, trial.id, {row.text}};
     add_bucket(draft, choice, variant, origin, algorithm, problem);
     draft.entry.variants.push_back(std::move(variant));
     draft.origins.push_back(std::move(origin));
@@ -231,7 +238,7 @@ class Collector {
       variant.tier = Tier::generic;
       for (const std::string& checked : row.checked) variant.verified.push_back({checked, "generic", row.max_error});
       draft.entry.variants.push_back(std::move(variant));
-      draft.origins.push_back({0, 0, draft.algorithm_id, row.build, build.key, std::nullopt, std::nullopt, row.checked});
+      draft.origins.push_back({0, 0, draft.algorithm_id, row.build, device, build.key, std::nullopt, std::nullopt, row.checked});
     }
   }
 
@@ -265,10 +272,14 @@ class Collector {
     }
   }
 
-  std::map<std::string, std::string> provenance(db::DeviceId device) const {
+  // Of several devices each under its number: "device 2".
+  std::map<std::string, std::string> provenance() const {
     std::map<std::string, std::string> made_with;
-    made_with["device"] = db::device(store_, device).text;
-    for (const db::StoredChoice& choice : choices_in_force(store_, device)) made_with["toolchain"] = db::toolchain(store_, choice.row.key.toolchain).text;
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      const std::string number = i == 0 ? "" : fmt::format(" {}", i + 1);
+      made_with["device" + number] = db::device(store_, devices_[i]).text;
+      for (const db::StoredChoice& choice : choices_in_force(store_, devices_[i])) made_with["toolchain" + number] = db::toolchain(store_, choice.row.key.toolchain).text;
+    }
     return made_with;
   }
 
@@ -276,6 +287,7 @@ class Collector {
   const SetRequest& request_;
   std::vector<Draft> drafts_;
   std::vector<std::string> left_out_;
+  std::vector<db::DeviceId> devices_;
   int threads_ = 1;
 };
 

@@ -19,7 +19,7 @@ struct SetRequest {
   std::string version = "0.1.0";
   std::vector<std::string> operators;           // empty: all that have choices
   std::map<std::string, std::string> c_names;   // operator, or an entry in words as describe() gives it -> C name
-  std::optional<db::DeviceId> device;           // empty: the only device with choices
+  std::vector<db::DeviceId> devices;            // whose choices are packed; empty: the only device with choices
   std::set<std::string> excluded;               // builds by key (hex) that failed in a package
 };
 
@@ -28,6 +28,7 @@ struct Origin {
   std::size_t entry = 0, variant = 0;
   db::AlgorithmId algorithm{};
   db::BuildId build{};
+  db::DeviceId device{};                        // whose choice it is
   Digest build_key;
   std::optional<db::ChoiceId> choice;           // absent for generic variants
   std::optional<db::TrialId> trial;
@@ -40,7 +41,7 @@ struct CollectedSet {
   std::vector<std::string> left_out;            // problems whose choice has no kernel to pack, with the reason
 };
 
-// Throws UsageError when nothing is chosen, when several devices have choices (lists them) and when the device is no CPU, DataError when the store lacks
+// Throws UsageError when nothing is chosen and when several devices have choices (lists them), DataError when the store lacks
 // bytes it must have.
 CollectedSet collect(db::Store& store, const SetRequest& request);
 

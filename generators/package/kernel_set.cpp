@@ -80,14 +80,33 @@ void check_guards(const Entry& entry, const Variant& variant) {
   }
 }
 
+// What a GPU's kernels compute their addresses from, and what the runtime keeps places for.
+void check_launches(const Entry& entry, const cuda::LaunchRecord& record) {
+  check_limit(entry, "kernels in a variant", record.kernels.size(), KILN_CUDA_KERNELS);
+  check_limit(entry, "buffers between kernels", record.intermediates.size(), KILN_CUDA_BETWEENS);
+  for (const cuda::KernelLaunch& kernel : record.kernels) check_limit(entry, "parameters of a kernel", kernel.parameters.size(), KILN_CUDA_PARAMETERS);
+  for (const PackageArgument& argument : entry.arguments)
+    for (int d = 0; d < argument.rank; ++d) {
+      const bool is_named = std::any_of(entry.symbols.begin(), entry.symbols.end(), [&](const PackageSymbol& symbol) {
+        return std::any_of(symbol.axes.begin(), symbol.axes.end(), [&](const Axis& axis) { return axis.argument == argument.name && axis.dimension == d; });
+      });
+      if (!is_named) refuse(entry, "dimension " + std::to_string(d) + " of " + argument.name + " has no symbol, and a GPU's kernel is checked by symbols");
+    }
+}
+
 void check_variants(const Entry& entry) {
   if (!std::is_sorted(entry.variants.begin(), entry.variants.end(), [](const Variant& a, const Variant& b) { return a.tier < b.tier; })) {
     refuse(entry, "variants are not in the order exact, bucket, generic");
   }
-  for (const Variant& variant : entry.variants) check_guards(entry, variant);
-  const bool has_generic = !entry.variants.empty() && entry.variants.back().tier == Tier::generic;
+  for (const Variant& variant : entry.variants) {
+    check_guards(entry, variant);
+    if (variant.launches) check_launches(entry, *variant.launches);
+  }
+  const auto last = std::find_if(entry.variants.rbegin(), entry.variants.rend(), [](const Variant& variant) { return !variant.launches; });
+  if (last == entry.variants.rend() && !entry.variants.empty()) return;  // of GPUs alone: what is not tuned is refused
+  const bool has_generic = last != entry.variants.rend() && last->tier == Tier::generic;
   if (!has_generic) refuse(entry, "has no generic variant; every entry needs one, for x86-64-v2");
-  const std::uint64_t beyond = required_features(entry.variants.back().target) & ~x86_64_v2_features();
+  const std::uint64_t beyond = required_features(last->target) & ~x86_64_v2_features();
   if (beyond != 0) refuse(entry, "its last generic variant needs " + feature_names(beyond).front() + "; it must run on x86-64-v2");
 }
 
@@ -105,6 +124,14 @@ bool is_version(const std::string& text) {
 }
 
 }  // namespace
+
+bool is_for_gpu(const Entry& entry) {
+  return std::any_of(entry.variants.begin(), entry.variants.end(), [](const Variant& variant) { return variant.launches.has_value(); });
+}
+
+bool is_for_gpu(const KernelSet& set) {
+  return std::any_of(set.entries.begin(), set.entries.end(), [](const Entry& entry) { return is_for_gpu(entry); });
+}
 
 std::string print(Tier tier) { return tier == Tier::exact ? "exact" : tier == Tier::bucket ? "bucket" : "generic"; }
 
@@ -143,7 +170,7 @@ void check(const KernelSet& set) {
   if (!is_version(set.version)) throw UsageError("set version `" + set.version + "`: three numbers are needed, as in 0.1.0");
   if (set.threads < 1) throw UsageError("set " + set.name + " names " + std::to_string(set.threads) + " threads, at least 1 is needed");
   if (set.entries.empty()) throw UsageError("set " + set.name + " has no entries");
-  std::set<std::string> taken = {"abi_version", "dump_calls", "last_error", "load", "manifest", "opts", "plan",
+  std::set<std::string> taken = {"abi_version", "dump_calls", "last_error", "load", "load_device", "manifest", "opts", "plan",
                                  "supports",    "threads",    "unload",     "verify_plan", "verify_run"};
   for (const Entry& entry : set.entries) {
     if (!is_identifier(entry.c_name)) refuse(entry, "its C name `" + entry.c_name + "` is no C identifier");

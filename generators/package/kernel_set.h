@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "dsl/algorithm.h"
 #include "dsl/dtype.h"
+#include "generators/cuda/launch_record.h"
 
 namespace kiln::generators::package {
 
@@ -53,9 +55,10 @@ struct Verified {
 
 struct Variant {
   Tier tier = Tier::generic;
-  std::string object;  // the very bytes that were timed
-  std::string symbol;  // in the object: Halide's argv form
-  std::string target;  // Halide's target string; the CPU features of the guard come from it
+  std::string object;  // the very bytes that were timed: of a GPU a cubin
+  std::optional<cuda::LaunchRecord> launches;  // of a GPU: how the cubin's kernels are called
+  std::string symbol;  // in the object: Halide's argv form; of a GPU the first kernel
+  std::string target;  // Halide's target string; the CPU features of the guard come from it. Of a GPU "cuda-sm_90a"
   std::vector<ExtentGuard> extents;
   std::map<std::string, int> alignment_bytes;  // argument -> what it was checked at; those left out: the size of one element
   bool is_pointwise = false;                   // reads and writes point by point: an output may be the same view as an input
@@ -93,6 +96,10 @@ void name_entries(KernelSet& set);
 // Throws UsageError naming the entry, what was given and what would work: identifiers, tier order, guards' symbols, ranks, limits of a plan,
 // a missing generic variant, a generic variant that needs more than x86-64-v2.
 void check(const KernelSet& set);
+
+// Whether calls on a GPU are served: functions then take a workspace and a stream.
+bool is_for_gpu(const Entry& entry);
+bool is_for_gpu(const KernelSet& set);
 
 // The entry in words: `matmul(f32, epilogue=silu)`.
 std::string describe(const Entry& entry);

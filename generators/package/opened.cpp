@@ -17,7 +17,9 @@ struct Options {
 };
 
 struct Plan {
-  std::uint64_t words[KILN_PLAN_BYTES / 8];
+  std::uint64_t words[2];
+  std::uint64_t workspace_bytes;
+  std::uint64_t more[KILN_PLAN_BYTES / 8 - 3];
 };
 
 DLDataType dl_type(DType type) {
@@ -33,7 +35,8 @@ struct View {
 
   explicit View(const BufferView& buffer) : shape(buffer.extents.rbegin(), buffer.extents.rend()), strides(buffer.strides.rbegin(), buffer.strides.rend()) {
     tensor.data = buffer.data;
-    tensor.device.device_type = kDLCPU;
+    tensor.device.device_type = buffer.gpu ? kDLCUDA : kDLCPU;
+    tensor.device.device_id = buffer.gpu.value_or(0);
     tensor.ndim = static_cast<std::int32_t>(shape.size());
     tensor.dtype = dl_type(buffer.type);
   }
@@ -55,7 +58,7 @@ struct OpenedPackage::Functions {
   const char* (*last_error)() = nullptr;
   const char* (*manifest)(std::size_t*) = nullptr;
   int (*verify_plan)(const char*, int, const DLTensor* const*, Plan*) = nullptr;
-  int (*verify_run)(const Plan*, void* const*) = nullptr;
+  int (*verify_run)(const Plan*, void* const*, void*, std::size_t, void*) = nullptr;
 
   template <class Function>
   void find(Function& function, const std::string& name) {
@@ -89,7 +92,7 @@ OpenedPackage::OpenedPackage(const std::filesystem::path& library, const std::st
 
 OpenedPackage::~OpenedPackage() { functions_->unload(); }
 
-CallOutcome OpenedPackage::call(const std::string& entry, int variant, const std::vector<CallArgument>& arguments) const {
+CallOutcome OpenedPackage::call(const std::string& entry, int variant, const std::vector<CallArgument>& arguments, const GpuCall& gpu) const {
   std::vector<View> views;
   std::vector<const DLTensor*> tensors;
   std::vector<void*> values;
@@ -101,7 +104,10 @@ CallOutcome OpenedPackage::call(const std::string& entry, int variant, const std
   }
   Plan plan;
   int code = functions_->verify_plan(entry.c_str(), variant, tensors.data(), &plan);
-  if (code == 0) code = functions_->verify_run(&plan, values.data());
+  if (code == 0) {
+    void* const workspace = plan.workspace_bytes > 0 && gpu.workspace ? gpu.workspace(plan.workspace_bytes) : nullptr;
+    code = functions_->verify_run(&plan, values.data(), workspace, plan.workspace_bytes, gpu.stream);
+  }
   return {code, code == 0 ? "" : functions_->last_error()};
 }
 

@@ -1,9 +1,12 @@
 // A finished package's shared library, opened the way an application's process has it, to call one chosen variant: the exporter's last check.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +19,19 @@ struct BufferView {
   void* data = nullptr;
   DType type;
   std::vector<std::int64_t> extents, strides;  // strides empty: dense
+  std::optional<int> gpu;                      // the device whose memory it is; absent: the host's
 };
 
 // One argument of a call: a buffer, or the address of a scalar of the argument's type.
 struct CallArgument {
   BufferView buffer;
   const void* scalar = nullptr;  // when not null, the argument is this scalar
+};
+
+// Where a GPU's kernels are launched, and who gives them memory of so many bytes.
+struct GpuCall {
+  void* stream = nullptr;  // a CUstream
+  std::function<void*(std::size_t bytes)> workspace;
 };
 
 struct CallOutcome {
@@ -38,8 +48,9 @@ class OpenedPackage {
   OpenedPackage(const OpenedPackage&) = delete;
   OpenedPackage& operator=(const OpenedPackage&) = delete;
 
-  // Calls the variant at this place in the entry's dispatch order. Its guards are checked as in any call; arguments in the entry's order.
-  CallOutcome call(const std::string& entry, int variant, const std::vector<CallArgument>& arguments) const;
+  // Calls the variant at this place in the entry's dispatch order. Its guards are checked as in any call; arguments in the entry's order. A GPU's kernels
+  // are in the stream when it returns.
+  CallOutcome call(const std::string& entry, int variant, const std::vector<CallArgument>& arguments, const GpuCall& gpu = {}) const;
 
   std::string manifest() const;
 

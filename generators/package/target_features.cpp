@@ -1,5 +1,6 @@
 #include "generators/package/target_features.h"
 
+#include <cstdio>
 #include <map>
 #include <set>
 #include <sstream>
@@ -61,6 +62,20 @@ std::uint64_t required_features(const std::string& target) {
   }
   if (!has_no_runtime) throw DataError("target " + target + ": a package brings its own runtime; no_runtime is needed");
   return required;
+}
+
+GpuTarget gpu_target(const std::string& target) {
+  constexpr std::string_view kHead = "cuda-";
+  GpuTarget gpu;
+  unsigned capability = 0;
+  char suffix = 0;
+  if (target.starts_with(kHead)) gpu.arch = target.substr(kHead.size(), target.find('-', kHead.size()) - kHead.size());
+  const int fields = std::sscanf(gpu.arch.c_str(), "sm_%u%c", &capability, &suffix);
+  if (fields < 1 || capability < 10 || (fields == 2 && suffix != 'a')) throw DataError("target " + target + ": cuda-sm_80 or cuda-sm_90a, say, is needed");
+  gpu.major = static_cast<int>(capability / 10);
+  gpu.minor = static_cast<int>(capability % 10);
+  gpu.is_of_one_capability = suffix == 'a';
+  return gpu;
 }
 
 std::vector<std::string> feature_names(std::uint64_t features) {

@@ -82,7 +82,7 @@ std::vector<std::string> compile_sources(const KernelSet& set, const fs::path& b
     if (!file.name.ends_with(".c") && !file.name.ends_with(".h")) continue;
     const std::string path = "generators/runtime/" + std::string(file.name);
     write_file(build / path, file.text);
-    if (path.ends_with(".c")) sources.push_back(path);
+    if (path.ends_with(".c") && (is_for_gpu(set) || path.find("/set_cuda") == std::string::npos)) sources.push_back(path);
   }
   for (const std::string& source : sources) {
     objects.push_back(source.substr(0, source.size() - 1) + "o");
@@ -94,11 +94,22 @@ std::vector<std::string> compile_sources(const KernelSet& set, const fs::path& b
 // The very bytes that were timed; only the name of the function changes, and no other name leaves the object.
 std::vector<std::string> name_kernels(const KernelSet& set, const fs::path& build) {
   std::vector<std::string> names;
-  for (const KernelObject& kernel : distinct_objects(set)) {
-    const std::string name = "kernel_" + std::to_string(names.size());
-    write_file(build / (name + ".timed.o"), *kernel.object);
-    run_tool({"objcopy", "--redefine-sym", kernel.symbol + "=" + name, "--keep-global-symbol=" + name, name + ".timed.o", name + ".o"}, build);
+  const std::vector<KernelObject> objects = distinct_objects(set);
+  for (std::size_t k = 0; k < objects.size(); ++k) {
+    const std::string name = "kernel_" + std::to_string(k);
+    const Variant& variant = *objects[k].variant;
+    if (variant.launches) {
+      write_file(build / (name + ".cubin"), variant.object);
+      continue;
+    }
+    write_file(build / (name + ".timed.o"), variant.object);
+    run_tool({"objcopy", "--redefine-sym", variant.symbol + "=" + name, "--keep-global-symbol=" + name, name + ".timed.o", name + ".o"}, build);
     names.push_back(name + ".o");
+  }
+  if (const std::string cubins = emit_cubins(set); !cubins.empty()) {
+    write_file(build / "cubins.S", cubins);
+    run_tool({"cc", "-c", "cubins.S", "-o", "cubins.o"}, build);
+    names.push_back("cubins.o");
   }
   return names;
 }

@@ -10,6 +10,7 @@
 #include "generators/runtime/dlpack_view.h"
 #include "generators/runtime/halide_abi.h"
 #include "generators/runtime/host.h"
+#include "generators/runtime/set_cuda.h"
 #include "generators/runtime/set_numbers.h"
 
 typedef struct {
@@ -39,7 +40,8 @@ typedef struct {
 } kiln_extent_guard;
 
 typedef struct {
-  kiln_kernel kernel;
+  kiln_kernel kernel;            /* of a CPU */
+  const kiln_cuda_program* cuda; /* of a GPU; one of the two is NULL */
   int32_t tier;
   uint64_t features; /* KILN_CPU_… bits that the object's instructions need */
   const kiln_extent_guard* extents;
@@ -64,7 +66,7 @@ typedef struct {
   atomic_int has_warned;
 } kiln_calls;
 
-typedef struct {
+typedef struct kiln_entry {
   const char* name;          /* as in kernel-set functions and the manifest */
   const char* operator_name; /* as in a problem's text */
   const char* problem_tail;  /* what follows the extents in a problem's text: ", f32, epilogue=silu" */
@@ -77,7 +79,7 @@ typedef struct {
   kiln_calls* calls;
 } kiln_entry;
 
-typedef struct {
+typedef struct kiln_set {
   const char* name;
   int32_t threads; /* that the kernels were tuned with */
   const kiln_entry* entries;
@@ -102,10 +104,11 @@ typedef struct {
   int32_t tier;
   int32_t variant; /* index in the entry's dispatch order */
   uint32_t load_number;
+  uint64_t workspace_bytes;
   const kiln_entry* entry;
   kiln_call_slot* counted;
   int32_t is_empty; /* no output has an element: nothing to do */
-  int32_t reserved;
+  int32_t device;   /* of a GPU's variant: its ordinal */
   kiln_halide_dimension dims[KILN_MAX_DIMENSIONS];
 } kiln_plan;
 
@@ -114,6 +117,7 @@ typedef struct {
   kiln_halide_dimension dims[KILN_MAX_DIMENSIONS];
   void* addresses[KILN_MAX_ARGUMENTS]; /* data + byte_offset; NULL for scalars */
   int64_t extents[KILN_MAX_SYMBOLS];
+  DLDevice device;                     /* of every buffer */
 } kiln_call;
 
 /* --- set_check.c: facts about one call, whatever the variant ------------------------------------------------------------------------------ */
@@ -137,11 +141,15 @@ int kiln_make_plan(const kiln_entry* entry, const DLTensor* const* tensors, kiln
 /* The same with this variant and no other: its guards still hold, or their code is returned. For the exporter's last check. */
 int kiln_make_plan_with(const kiln_entry* entry, int variant, const DLTensor* const* tensors, kiln_plan* plan);
 
-/* `values` has one pointer an argument: the first element of a buffer, the address of a scalar. Allocates nothing and takes no lock. */
-int kiln_run_plan(const kiln_entry* entry, const kiln_plan* plan, void* const* values);
+/* `values` has one pointer an argument: the first element of a buffer, the address of a scalar. `cuda` is read for a GPU's plan alone; NULL: no workspace,
+   and the default stream. Allocates nothing and takes no lock. */
+int kiln_run_plan(const kiln_entry* entry, const kiln_plan* plan, void* const* values, const kiln_cuda_call* cuda);
 
-/* The tier that would serve densely stored arguments of these extents (one a symbol), or a negative code. */
-int kiln_supports(const kiln_set* set, const char* entry_name, const int64_t* extents);
+/* The tier that would serve densely stored arguments of these extents (one a symbol) on this device, or a negative code. */
+int kiln_supports(const kiln_set* set, const char* entry_name, const int64_t* extents, DLDevice device);
+
+/* A device in words: "cpu", "cuda:0". Returns `text`. */
+const char* kiln_print_device(DLDevice device, char* text, size_t bytes);
 
 /* --- set_load.c --------------------------------------------------------------------------------------------------------------------------- */
 

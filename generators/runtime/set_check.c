@@ -1,10 +1,11 @@
 /* Facts about one call: every view is what the entry's table says, symbols agree across arguments, nothing overlaps an output. */
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "generators/runtime/set.h"
 
-enum { kMostBytes = INT32_MAX }; /* Halide's objects compute offsets in 32 bits */
+enum { kMostBytes = INT32_MAX }; /* Halide's objects compute offsets in 32 bits; kernels for GPUs in 64 */
 
 /* DLTensor counts dimensions from the outermost. */
 static int dl_dimension(const kiln_argument* argument, int dimension) { return argument->rank - 1 - dimension; }
@@ -38,16 +39,36 @@ static int type_matches(const kiln_argument* argument, DLDataType given) {
 
 static int element_bytes(const kiln_argument* argument) { return (argument->type_bits + 7) / 8; }
 
+const char* kiln_print_device(DLDevice device, char* text, size_t bytes) {
+  if (device.device_type == kDLCPU) snprintf(text, bytes, "cpu");
+  else if (device.device_type == kDLCUDA) snprintf(text, bytes, "cuda:%d", (int)device.device_id);
+  else snprintf(text, bytes, "a device of DLPack type %d", (int)device.device_type);
+  return text;
+}
+
+/* Whether the entry has kernels for devices of this kind. */
+static int serves(const kiln_entry* entry, DLDeviceType type) {
+  for (int v = 0; v < entry->variant_count; ++v) {
+    if ((entry->variants[v].cuda != NULL ? kDLCUDA : kDLCPU) == type) return 1;
+  }
+  return 0;
+}
+
+static int check_device(const kiln_entry* entry, const kiln_argument* argument, DLDevice device) {
+  char given[48];
+  if (serves(entry, device.device_type)) return 0;
+  const char* needed = !serves(entry, kDLCUDA) ? "cpu" : !serves(entry, kDLCPU) ? "a CUDA device" : "cpu or a CUDA device";
+  return kiln_host_fail(KILN_ERR_DEVICE, "%s: argument %s is on %s, %s is needed", entry->name, argument->name, kiln_print_device(device, given, sizeof given), needed);
+}
+
 static int check_kind(const kiln_entry* entry, const kiln_argument* argument, const DLTensor* view) {
   if (view == NULL) return kiln_host_fail(KILN_ERR_NULL_ARG, "%s: argument %s is NULL", entry->name, argument->name);
   if (view->ndim != argument->rank) {
     return kiln_host_fail(KILN_ERR_RANK, "%s: argument %s has %d dimensions, %d are needed", entry->name, argument->name, view->ndim, argument->rank);
   }
   if (!type_matches(argument, view->dtype)) return fail_type(entry, argument, view->dtype);
-  if (view->device.device_type != kDLCPU) {
-    return kiln_host_fail(KILN_ERR_DEVICE, "%s: argument %s is on a device of DLPack type %d, %d (CPU) is needed", entry->name, argument->name,
-                          (int)view->device.device_type, (int)kDLCPU);
-  }
+  const int code = check_device(entry, argument, view->device);
+  if (code != 0) return code;
   if (view->ndim > 0 && view->shape == NULL) return kiln_host_fail(KILN_ERR_NULL_ARG, "%s: argument %s has no shape", entry->name, argument->name);
   return 0;
 }
@@ -140,7 +161,7 @@ static int read_view(const kiln_entry* entry, const kiln_argument* argument, con
     code = read_dimension(entry, argument, view, d, dense, &dims[d]);
     if (code == 0 && dense <= INT32_MAX) dense *= dims[d].extent;
   }
-  if (code == 0) code = check_span(entry, argument, dims);
+  if (code == 0 && view->device.device_type == kDLCPU) code = check_span(entry, argument, dims);
   if (code == 0 && argument->is_output) code = check_apart(entry, argument, dims);
   return code != 0 ? code : read_address(entry, argument, view, dims, address);
 }
@@ -166,12 +187,27 @@ static int read_symbols(const kiln_entry* entry, kiln_call* call) {
   return 0;
 }
 
+/* Buffers are on one device, the first one's. */
+static int read_device(const kiln_entry* entry, int argument, DLDevice device, int* first, kiln_call* call) {
+  char is[48], was[48];
+  if (*first < 0) {
+    *first = argument;
+    call->device = device;
+  }
+  if (device.device_type == call->device.device_type && (device.device_type == kDLCPU || device.device_id == call->device.device_id)) return 0;
+  return kiln_host_fail(KILN_ERR_DEVICE_MIX, "%s: argument %s is on %s and argument %s on %s", entry->name, entry->arguments[*first].name,
+                        kiln_print_device(call->device, was, sizeof was), entry->arguments[argument].name, kiln_print_device(device, is, sizeof is));
+}
+
 int kiln_read_call(const kiln_entry* entry, const DLTensor* const* tensors, kiln_call* call) {
+  int first = -1;
+  call->device = (DLDevice){.device_type = kDLCPU, .device_id = 0};
   for (int a = 0; a < entry->argument_count; ++a) {
     const kiln_argument* argument = &entry->arguments[a];
     call->addresses[a] = NULL;
     if (argument->is_scalar) continue;
-    const int code = read_view(entry, argument, tensors[a], &call->dims[argument->first_dimension], &call->addresses[a]);
+    int code = read_view(entry, argument, tensors[a], &call->dims[argument->first_dimension], &call->addresses[a]);
+    if (code == 0) code = read_device(entry, a, tensors[a]->device, &first, call);
     if (code != 0) return code;
   }
   return read_symbols(entry, call);

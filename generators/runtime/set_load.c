@@ -87,9 +87,20 @@ int kiln_load(const kiln_set* set, const kiln_options* options) {
   return code;
 }
 
+static void give_back_devices(const kiln_set* set) {
+  for (int e = 0; e < set->entry_count; ++e) {
+    for (int v = 0; v < set->entries[e].variant_count; ++v) {
+      if (set->entries[e].variants[v].cuda == NULL) continue;
+      set->entries[e].variants[v].cuda->functions->unload(set); /* of all of them */
+      return;
+    }
+  }
+}
+
 static int unload_last(const kiln_set* set) {
   atomic_store_explicit(&current_load, 0, memory_order_release);
   const int code = calls_path ? kiln_dump_calls(set, calls_path) : 0;
+  give_back_devices(set);
   kiln_host_stop();
   free(calls_path);
   calls_path = NULL;

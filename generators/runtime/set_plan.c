@@ -93,13 +93,22 @@ static int outputs_are_empty(const kiln_entry* entry, const kiln_halide_dimensio
   return 1;
 }
 
+static int is_for(const kiln_variant* variant, DLDevice device) { return (variant->cuda != NULL) == (device.device_type == kDLCUDA); }
+
+static int fail_device(const kiln_entry* entry, const kiln_call* call) {
+  char device[32];
+  return kiln_host_fail(KILN_ERR_DEVICE, "%s: the variant is not built for %s", entry->name, kiln_print_device(call->device, device, sizeof device));
+}
+
 /* 0 if the variant serves the call. Empty outputs need no region, so no kernel is asked about them. */
 static int check_variant(const kiln_entry* entry, const kiln_variant* variant, const kiln_call* call) {
   int code = extents_fit(variant, call->extents) ? 0 : fail_extents(entry, call, "the variant is not built");
+  if (code == 0) code = is_for(variant, call->device) ? 0 : fail_device(entry, call);
   if (code == 0) code = check_features(entry, variant);
   if (code == 0) code = kiln_check_alignment(entry, variant, call->addresses);
   if (code == 0) code = kiln_check_alias(entry, variant, call->dims, call->addresses);
-  return code != 0 || outputs_are_empty(entry, call->dims) ? code : check_bounds(entry, variant, call->dims);
+  if (code != 0 || outputs_are_empty(entry, call->dims)) return code;
+  return variant->cuda ? variant->cuda->functions->check(entry, variant->cuda, call->dims, call->device.device_id) : check_bounds(entry, variant, call->dims);
 }
 
 /* The first variant that serves the call, or a code. What the last one refused is told, since the last asks least; a missing feature only when
@@ -109,7 +118,7 @@ static int choose_variant(const kiln_entry* entry, const kiln_call* call) {
   int told = 0;
   for (int v = 0; v < entry->variant_count; ++v) {
     const kiln_variant* variant = &entry->variants[v];
-    if (!extents_fit(variant, call->extents)) continue;
+    if (!is_for(variant, call->device) || !extents_fit(variant, call->extents)) continue;
     if (variant->features & ~kiln_loaded_features()) {
       lacking = variant;
       continue;
@@ -133,6 +142,7 @@ static int apply_fallback(const kiln_entry* entry, const kiln_variant* variant, 
 
 static void fill_plan(const kiln_entry* entry, int variant, const kiln_call* call, kiln_plan* plan) {
   const int tier = entry->variants[variant].tier;
+  const kiln_cuda_program* cuda = entry->variants[variant].cuda;
   memset(plan, 0, offsetof(kiln_plan, dims));
   plan->size = KILN_PLAN_BYTES;
   plan->tier = tier;
@@ -142,6 +152,17 @@ static void fill_plan(const kiln_entry* entry, int variant, const kiln_call* cal
   plan->counted = kiln_call_counter(entry, call->extents, tier);
   plan->is_empty = outputs_are_empty(entry, call->dims);
   memcpy(plan->dims, call->dims, dimension_bytes(entry));
+  if (cuda == NULL || plan->is_empty) return;
+  plan->device = call->device.device_id;
+  plan->workspace_bytes = cuda->functions->workspace_bytes(entry, cuda, plan->dims);
+}
+
+/* What run takes for granted is there before there is a plan. */
+static int finish_plan(const kiln_entry* entry, int variant, const kiln_call* call, kiln_plan* plan) {
+  const kiln_cuda_program* cuda = entry->variants[variant].cuda;
+  const int code = cuda == NULL || outputs_are_empty(entry, call->dims) ? 0 : cuda->functions->load(entry->name, cuda, call->device.device_id);
+  if (code == 0) fill_plan(entry, variant, call, plan);
+  return code;
 }
 
 static int begin_plan(const kiln_entry* entry, const DLTensor* const* tensors, const kiln_plan* plan, kiln_call* call) {
@@ -157,9 +178,7 @@ int kiln_make_plan(const kiln_entry* entry, const DLTensor* const* tensors, kiln
   const int variant = choose_variant(entry, &call);
   if (variant < 0) return variant;
   const int refused = apply_fallback(entry, &entry->variants[variant], &call);
-  if (refused != 0) return refused;
-  fill_plan(entry, variant, &call, plan);
-  return 0;
+  return refused != 0 ? refused : finish_plan(entry, variant, &call, plan);
 }
 
 int kiln_make_plan_with(const kiln_entry* entry, int variant, const DLTensor* const* tensors, kiln_plan* plan) {
@@ -169,8 +188,7 @@ int kiln_make_plan_with(const kiln_entry* entry, int variant, const DLTensor* co
     code = kiln_host_fail(KILN_ERR_NO_VARIANT, "%s: variant %d asked for, there are %d", entry->name, variant, entry->variant_count);
   }
   if (code == 0) code = check_variant(entry, &entry->variants[variant], &call);
-  if (code == 0) fill_plan(entry, variant, &call, plan);
-  return code;
+  return code == 0 ? finish_plan(entry, variant, &call, plan) : code;
 }
 
 static int check_values(const kiln_entry* entry, const kiln_plan* plan, void* const* values) {
@@ -201,7 +219,8 @@ static int call_kernel(const kiln_entry* entry, const kiln_plan* plan, void* con
   return kiln_host_fail(KILN_ERR_KERNEL, "%s: the kernel returned %d: %s", entry->name, code, kiln_host_error_code() == code ? kiln_host_error_text() : "");
 }
 
-int kiln_run_plan(const kiln_entry* entry, const kiln_plan* plan, void* const* values) {
+int kiln_run_plan(const kiln_entry* entry, const kiln_plan* plan, void* const* values, const kiln_cuda_call* cuda) {
+  static const kiln_cuda_call nothing;
   if (plan == NULL) return kiln_host_fail(KILN_ERR_NULL_ARG, "%s: plan is NULL", entry->name);
   if (plan->entry != entry) return kiln_host_fail(KILN_ERR_STALE_PLAN, "%s: the plan was not made by this function", entry->name);
   if (plan->load_number != kiln_load_number()) {
@@ -210,7 +229,10 @@ int kiln_run_plan(const kiln_entry* entry, const kiln_plan* plan, void* const* v
   const int code = check_values(entry, plan, values);
   if (code != 0) return code;
   atomic_fetch_add_explicit(&plan->counted->calls, 1, memory_order_relaxed);
-  return plan->is_empty ? 0 : call_kernel(entry, plan, values);
+  if (plan->is_empty) return 0;
+  const kiln_cuda_program* program = entry->variants[plan->variant].cuda;
+  if (program == NULL) return call_kernel(entry, plan, values);
+  return program->functions->run(entry, program, plan->dims, plan->device, values, cuda ? cuda : &nothing);
 }
 
 /* Arguments as an application would have them: aligned, apart from each other; nobody reads or writes there. */
@@ -263,7 +285,7 @@ static void ask_unnamed(const kiln_entry* entry, const kiln_variant* variant, ki
   fill_strides(entry, call);
 }
 
-int kiln_supports(const kiln_set* set, const char* entry_name, const int64_t* extents) {
+int kiln_supports(const kiln_set* set, const char* entry_name, const int64_t* extents, DLDevice device) {
   const kiln_entry* entry = kiln_find_entry(set, entry_name);
   if (entry == NULL) return kiln_host_fail(KILN_ERR_NO_VARIANT, "%s: there is no entry %s", set->name, entry_name ? entry_name : "NULL");
   if (extents == NULL) return kiln_host_fail(KILN_ERR_NULL_ARG, "%s: extents is NULL", entry->name);
@@ -275,7 +297,9 @@ int kiln_supports(const kiln_set* set, const char* entry_name, const int64_t* ex
   kiln_call call;
   fill_dense(entry, extents, &call);
   fill_strides(entry, &call);
+  call.device = device;
   for (int v = 0; v < entry->variant_count; ++v) {
+    if (entry->variants[v].cuda != NULL) continue; /* its arguments have no axis without a name */
     if (!extents_fit(&entry->variants[v], call.extents) || check_features(entry, &entry->variants[v]) != 0) continue;
     ask_unnamed(entry, &entry->variants[v], &call);
     break;

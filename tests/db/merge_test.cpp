@@ -109,6 +109,50 @@ TEST(Merge, a_run_planned_here_and_measured_elsewhere_stays_own) {
   EXPECT_EQ(findings(*sample), "");
 }
 
+// Two runs of another file: one that planned, one that measured what it planned.
+void fill_bundle(const std::string& path) {
+  SampleStore other(path);
+  RunRow row;
+  row.device = other.key.device;
+  row.toolchain = other.key.toolchain;
+  row.protocol = other.key.protocol;
+  row.process = this_process();
+  row.uuid = kUuid;
+  row.options = R"({"references": {"ab": {"hash": ")" + content_digest("a reference").hex() + R"("}}})";
+  const RunId planned = begin_run(*other, row);
+  const BuildId build = other.build(other.schedule("fast"), other.key.problem);
+  const TrialId trial = plan_trial(*other, planned, other.key.problem, other.schedule("fast"));
+  attach_build(*other, trial, build);
+  finish_trial(*other, trial);
+  put_artifact(*other, "object", "a reference");
+  put_artifact(*other, "cubin", "object of fast");
+  end_run(*other, planned, "done");
+  row.uuid = "22222222-2222-4222-8222-222222222222";
+  row.options = R"({"bundle": ")" + kUuid + R"("})";
+  const RunId measured = begin_run(*other, row);
+  const TrialId base = other.ok_trial(measured, "base"), fast = other.ok_trial(measured, "fast");
+  other.race(measured, base, {SampleStore::timing(base, 1), SampleStore::timing(fast, 0.5)});
+  end_run(*other, measured, "done");
+}
+
+TEST(Merge, a_run_that_measured_a_bundle_belongs_to_who_planned_it) {
+  const TemporaryFolder folder;
+  fill_bundle(folder.file("bundle.db"));
+  SampleStore sample(folder.file("here.db"));
+  end_run(*sample, sample.run(this_process(), kUuid), "done");
+  const MergeReport report = merge(*sample, folder.file("bundle.db"));
+  EXPECT_EQ(report.own_runs, 2);
+  EXPECT_EQ(report.foreign_runs, 0);
+  EXPECT_EQ(schedule(*sample, verdict(*sample, sample.key).chosen->schedule).text, "fast");
+  EXPECT_TRUE(has_artifact(*sample, content_digest("object of fast")));
+  EXPECT_FALSE(has_artifact(*sample, content_digest("a reference"))) << "of use where it is measured only";
+  EXPECT_EQ(findings(*sample), "");
+
+  SampleStore stranger(folder.file("stranger.db"));
+  EXPECT_EQ(merge(*stranger, folder.file("bundle.db")).foreign_runs, 2);
+  EXPECT_EQ(merge(*stranger, folder.file("bundle.db"), {.trust = true}).own_runs, 2);
+}
+
 TEST(Merge, ends_runs_that_were_still_running_there) {
   const TemporaryFolder folder;
   {

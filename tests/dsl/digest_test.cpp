@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "dsl/error.h"
+
 namespace kiln {
 namespace {
 
@@ -14,6 +16,16 @@ TEST(DigestTest, content_digests_are_sha_256) {
 TEST(DigestTest, a_kind_is_a_first_line_of_the_text) {
   EXPECT_EQ(digest("schedule", "x"), content_digest("kiln-schedule-1\nx"));
   EXPECT_NE(digest("schedule", "x"), digest("problem", "x"));
+}
+
+TEST(DigestTest, what_is_printed_is_read_again) {
+  EXPECT_EQ(parse_digest(content_digest("abc").hex()), content_digest("abc"));
+  try {
+    parse_digest("ba7816");
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_STREQ(error.what(), "`ba7816` is no digest of 64 hexadecimal digits");
+  }
 }
 
 TEST(DigestTest, the_short_form_is_the_first_twelve_digits) { EXPECT_EQ(content_digest("abc").short_hex(), "ba7816bf8f01"); }

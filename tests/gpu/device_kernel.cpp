@@ -25,7 +25,10 @@ struct Mirror {
   std::list<cu::DeviceMemory> earlier;  // what the kernel before a dependent launch writes
 };
 
-cu::Kernel loaded(const std::string& text, const std::string& kernel) { return cu::LoadedCubin(hopper(), cubin_of(text, kernel)).kernel(kernel); }
+cu::Kernel loaded(const std::string& text, const std::string& kernel) {
+  const cu::OpenDevice& device = hopper();  // without one there is nothing to compile for
+  return cu::LoadedCubin(device, cubin_of(text, kernel)).kernel(kernel);
+}
 
 // Lets its dependents start at once and takes its time: a dependent that does not wait reads what was there before.
 constexpr char kEarlier[] = R"(#include "types.cuh"

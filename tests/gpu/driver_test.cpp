@@ -36,7 +36,7 @@ class OnDevice : public testing::Test {
  protected:
   void SetUp() override try {
     hopper();
-    cubin_ = cubin_of(kText, "text");
+    cubin_ = cubin_of(kText, "add");
   } catch (const Missing& missing) {
     GTEST_SKIP() << missing.what();
   }

@@ -20,13 +20,13 @@ compile::Nvrtc loaded() {
 
 }  // namespace
 
-std::string cubin_of(const std::string& text, const std::string& kernel) {
+std::string cubin_of(const std::string& text, const std::string& kernel, bool contracts_to_fma) {
   static const compile::Nvrtc nvrtc = loaded();
-  static std::map<std::string, std::string> cubins;  // by text
-  if (const auto found = cubins.find(text); found != cubins.end()) return found->second;
-  const compile::Compiled compiled = compile::compile(nvrtc, {.text = text, .kernels = {kernel}});
+  static std::map<std::pair<std::string, bool>, std::string> cubins;
+  if (const auto found = cubins.find({text, contracts_to_fma}); found != cubins.end()) return found->second;
+  const compile::Compiled compiled = compile::compile(nvrtc, {.text = text, .kernels = {kernel}, .contracts_to_fma = contracts_to_fma});
   if (compiled.rejection) throw std::runtime_error("NVRTC about " + kernel + ":\n" + compiled.rejection->text);
-  return cubins[text] = compiled.cubin;
+  return cubins[{text, contracts_to_fma}] = compiled.cubin;
 }
 
 }  // namespace kiln::gpu

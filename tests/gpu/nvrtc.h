@@ -5,7 +5,7 @@
 
 namespace kiln::gpu {
 
-// The sm_90a cubin of a kernel's text, made once. Throws Missing without NVRTC, std::runtime_error with its words when it refuses the text.
-std::string cubin_of(const std::string& text, const std::string& kernel);
+// The sm_90a cubin of a text with this kernel in it, made once. Throws Missing without NVRTC, std::runtime_error with its words when it refuses the text.
+std::string cubin_of(const std::string& text, const std::string& kernel, bool contracts_to_fma = true);
 
 }  // namespace kiln::gpu

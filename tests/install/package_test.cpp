@@ -56,7 +56,7 @@ TEST_F(Installed, wrong_calls_have_their_codes_and_sentences) {
 -1 matmul: argument A is NULL
 -2 matmul: argument B has 3 dimensions, 2 are needed
 -3 matmul: argument B has type f64, f32 is needed
--4 matmul: argument B is on a device of DLPack type 2, 1 (CPU) is needed
+-4 matmul: argument B is on cuda:0, cpu is needed
 -6 matmul: k is 5 in dimension 1 of A and 6 in dimension 0 of B
 -7 matmul: dimension 1 of A has stride 2, 1 is needed
 -7 matmul: dimension 0 of output C has stride 39, at least 40 is needed to keep its elements apart

@@ -31,11 +31,11 @@ inline std::string text_of(const std::string& path) {
 
 class RunningKiln {
  public:
-  RunningKiln(const db::TemporaryFolder& folder, std::vector<std::string> arguments) : folder_(folder) {
+  RunningKiln(const db::TemporaryFolder& folder, std::vector<std::string> arguments, const std::string& program = KILN_PROGRAM) : folder_(folder) {
     static int count = 0;
     out_ = folder.file("out." + std::to_string(++count));
     err_ = folder.file("err." + std::to_string(count));
-    arguments.insert(arguments.begin(), KILN_PROGRAM);
+    arguments.insert(arguments.begin(), program);
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
@@ -81,5 +81,8 @@ class RunningKiln {
 };
 
 inline Said run_kiln(const db::TemporaryFolder& folder, const std::vector<std::string>& arguments) { return RunningKiln(folder, arguments).wait(); }
+inline Said run_program(const db::TemporaryFolder& folder, const std::string& program, const std::vector<std::string>& arguments = {}) {
+  return RunningKiln(folder, arguments, program).wait();
+}
 
 }  // namespace kiln

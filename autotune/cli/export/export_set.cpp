@@ -9,6 +9,7 @@
 #include "autotune/compile_pool.h"
 #include "autotune/probe.h"
 #include "autotune/process/messages.h"
+#include "autotune/records.h"
 #include "db/choices.h"
 #include "db/identities.h"
 #include "dsl/error.h"
@@ -30,13 +31,19 @@ class PackageCheck {
   PackageCheck(db::Store& store, const ExportRequest& request)
       : store_(store), objects_(request.cache_folder), launch_(request.launch), pool_(1, probe(request.launch).device, objects_, request.launch) {}
 
-  // Empty when the variant gave the right numbers on all its problems. `calls` counts comparisons.
-  std::string find_failure(const CollectedSet& collected, const Origin& origin, const std::filesystem::path& library, int& calls) {
+  // Empty when the variant gave the right numbers on all its problems. `calls` counts comparisons. One of a GPU that is not here is not called.
+  std::string find_failure(const CollectedSet& collected, const Origin& origin, const std::filesystem::path& library, ExportReport& report) {
     const package::Entry& entry = collected.set.entries[origin.entry];
+    const bool is_gpu = entry.variants[origin.variant].launches.has_value();
+    const std::optional<int> gpu = is_gpu ? ordinal_of(origin.device) : std::nullopt;
+    if (is_gpu && !gpu) {
+      ++report.not_called;
+      return {};
+    }
     for (const std::string& text : origin.problems) {
-      const VerifyRequest request{library.string(), collected.set.name, entry.c_name, static_cast<int>(origin.variant), collected.set.threads};
+      const VerifyRequest request{library.string(), collected.set.name, entry.c_name, static_cast<int>(origin.variant), collected.set.threads, gpu};
       const VerifyOutcome outcome = verify(request, origin.algorithm, text);
-      ++calls;
+      ++report.verified;
       if (origin.trial) record(*origin.trial, outcome);
       if (!outcome.failure.empty()) return fmt::format("{}: {}", text, outcome.failure);
     }
@@ -69,6 +76,19 @@ class PackageCheck {
     const Exit exit = received.status == Channel::Status::timeout ? child.kill_at_limit(kVerify_s, kVerify_s) : child.finish(std::chrono::seconds(5));
     outcome.failure = "the process that called it ended with " + exit.describe() + tail_for_message(child.log());
     return outcome;
+  }
+
+  // Which of this machine's GPUs it is.
+  std::optional<int> ordinal_of(db::DeviceId id) {
+    const auto [at, is_new] = ordinals_.try_emplace(id);
+    const Digest wanted = db::device(store_, id).digest;
+    try {
+      for (int ordinal = 0; is_new && !at->second; ++ordinal)
+        if (device_row(probe(launch_, fmt::format("cuda:{}", ordinal)).device).digest == wanted) at->second = ordinal;
+    } catch (const EnvironmentError&) {
+      // No driver, or no further GPU.
+    }
+    return at->second;
   }
 
   const Known& known(db::AlgorithmId id, const std::string& problem_text) {
@@ -108,6 +128,7 @@ class PackageCheck {
   Launch launch_;
   CompilePool pool_;
   std::map<db::AlgorithmId, Known> known_;
+  std::map<db::DeviceId, std::optional<int>> ordinals_;  // of GPUs; none: not here
 };
 
 // A kernel that failed in the package is verified no longer: what is chosen now is decided without it.
@@ -154,9 +175,10 @@ ExportReport export_set(db::Store& store, const ExportRequest& request, const st
     const CollectedSet collected = package::collect(store, wanted);
     note(fmt::format("building {} with {} entries", collected.set.name, collected.set.entries.size()));
     package::StagedPackage staged = package::stage(collected.set, request.target);
+    report.not_called = 0;
     std::vector<const Origin*> failed;
     for (const Origin& origin : collected.origins) {
-      const std::string failure = check.find_failure(collected, origin, staged.library(), report.verified);
+      const std::string failure = check.find_failure(collected, origin, staged.library(), report);
       if (failure.empty()) continue;
       report.failed.push_back(fmt::format("{} variant {}: {}", collected.set.entries[origin.entry].c_name, origin.variant, failure));
       note("failed in the package, choosing again: " + report.failed.back());

@@ -30,6 +30,7 @@ struct ExportReport {
   std::vector<std::string> left_out;   // problems without a kernel in the package, with the reason
   std::vector<std::string> failed;     // variants that failed in the package and were replaced by the next choice
   int verified = 0;                    // calls compared with the reference
+  int not_called = 0;                  // variants for GPUs that are not here: checked where they were measured
   std::string library_digest;          // of lib/lib<set>.so, 12 digits
 };
 

@@ -3,22 +3,46 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "autotune/measure/measure_messages.h"
+#include "autotune/worker/gpu_memory.h"
 #include "autotune/worker/prepared_subject.h"
 #include "autotune/worker/serve.h"
+#include "generators/cuda/driver/driver.h"
 #include "generators/package/opened.h"
 #include "generators/runtime/host.h"
 
 namespace kiln::autotune::cli {
 namespace {
 
+namespace cuda = generators::cuda;
+namespace driver = generators::cuda::driver;
 using generators::package::BufferView;
 using generators::package::CallArgument;
 using generators::package::CallOutcome;
+using generators::package::GpuCall;
 using generators::package::OpenedPackage;
 
 constexpr std::byte kPoison{0xff};  // NaN in every float type: an element that is not written cannot pass
+
+// The same of a call on a GPU.
+std::vector<CallArgument> call_arguments(const cuda::CallArguments& call, const Case& made, const Algorithm& algorithm, int gpu) {
+  std::vector<CallArgument> arguments(algorithm.arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& declared = algorithm.arguments[i];
+    if (declared.is_scalar) {
+      arguments[i].scalar = call.scalars.at(declared.name).data();
+      continue;
+    }
+    BufferView& view = arguments[i].buffer;
+    view.data = reinterpret_cast<void*>(call.buffers.at(declared.name));  // NOLINT(performance-no-int-to-ptr): an address of the device
+    view.type = declared.type;
+    view.gpu = gpu;
+    view.extents = made.inputs.extents[i];
+  }
+  return arguments;
+}
 
 std::vector<CallArgument> call_arguments(CallMemory& memory, const Algorithm& algorithm) {
   std::vector<CallArgument> arguments(algorithm.arguments.size());
@@ -40,7 +64,8 @@ std::vector<CallArgument> call_arguments(CallMemory& memory, const Algorithm& al
   return arguments;
 }
 
-VerifyOutcome compare_outputs(const CallMemory& memory, const Case& made, const Algorithm& algorithm) {
+template <class Memory>
+VerifyOutcome compare_outputs(Memory& memory, const Case& made, const Algorithm& algorithm) {
   VerifyOutcome outcome;
   outcome.bit_exact = true;
   for (std::size_t i = 0; i < made.truth.size(); ++i) {
@@ -57,22 +82,44 @@ VerifyOutcome compare_outputs(const CallMemory& memory, const Case& made, const 
   return outcome;
 }
 
+VerifyOutcome refused(const CallOutcome& called) {
+  VerifyOutcome outcome;
+  outcome.failure = fmt::format("code {}: {}", called.code, called.text);
+  return outcome;
+}
+
+VerifyOutcome verify_on_gpu(const OpenedPackage& package, const std::string& entry, int variant, const Algorithm& algorithm, const Case& made, int ordinal) {
+  const driver::OpenDevice device(driver::Driver::load(), ordinal);
+  const driver::Stream stream(device);
+  GpuMemory memory(device, stream, algorithm, made.inputs, std::make_shared<const GpuOriginals>(device, stream, algorithm, made.inputs), false);
+  memory.reset(kPoison);
+  std::optional<driver::DeviceMemory> workspace;
+  const GpuCall gpu{stream.handle(), [&](std::size_t bytes) {
+                      workspace.emplace(device, bytes);
+                      return reinterpret_cast<void*>(workspace->address());  // NOLINT(performance-no-int-to-ptr): an address of the device
+                    }};
+  const cuda::CallArguments call = memory.arguments();
+  const CallOutcome called = package.call(entry, variant, call_arguments(call, made, algorithm, ordinal), gpu);
+  if (called.code != 0) return refused(called);
+  stream.wait();
+  return compare_outputs(memory, made, algorithm);
+}
+
 VerifyOutcome verify(const autotune::Json& body) {
   kiln_host_start(1);  // for the reference; the package brings its own threads
   const Objects objects(body.at("cache").get<std::string>());
   const PreparedSubject subject(subject_from_json(body.at("subject"), objects), objects);
   const Algorithm& algorithm = subject.algorithm();
   const Case& made = subject.timed();
+  const OpenedPackage package(body.at("library").get<std::string>(), body.at("set").get<std::string>(), body.at("threads").get<int>());
+  const auto entry = body.at("entry").get<std::string>();
+  const int variant = body.at("variant").get<int>();
+  if (const int gpu = body.at("gpu").get<int>(); gpu >= 0) return verify_on_gpu(package, entry, variant, algorithm, made, gpu);
+
   CallMemory memory(algorithm, made.inputs, 1);  // pointers aligned to one element and to nothing more
   memory.reset(kPoison);
-
-  const OpenedPackage package(body.at("library").get<std::string>(), body.at("set").get<std::string>(), body.at("threads").get<int>());
-  const CallOutcome called = package.call(body.at("entry").get<std::string>(), body.at("variant").get<int>(), call_arguments(memory, algorithm));
-  if (called.code != 0) {
-    VerifyOutcome refused;
-    refused.failure = fmt::format("code {}: {}", called.code, called.text);
-    return refused;
-  }
+  const CallOutcome called = package.call(entry, variant, call_arguments(memory, algorithm));
+  if (called.code != 0) return refused(called);
   return compare_outputs(memory, made, algorithm);
 }
 
@@ -80,7 +127,7 @@ VerifyOutcome verify(const autotune::Json& body) {
 
 autotune::Json verify_request_to_json(const VerifyRequest& request, const Subject& subject, const std::string& algorithm_hash, const std::string& cache_folder) {
   return {{"library", request.library}, {"set", request.set},       {"entry", request.entry}, {"variant", request.variant},
-          {"threads", request.threads}, {"cache", cache_folder}, {"subject", to_json(subject, algorithm_hash)}};
+          {"threads", request.threads}, {"gpu", request.gpu.value_or(-1)}, {"cache", cache_folder}, {"subject", to_json(subject, algorithm_hash)}};
 }
 
 VerifyOutcome verify_outcome_from_json(const autotune::Json& json) {

@@ -1,6 +1,7 @@
 // The process that calls one variant of a finished package as an application would, and compares the outputs with the reference.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct VerifyRequest {
   std::string set, entry;     // names
   int variant = 0;
   int threads = 1;
+  std::optional<int> gpu;     // of a GPU's variant: the device to call it on
 };
 
 // What one call of the variant on one subject gave.

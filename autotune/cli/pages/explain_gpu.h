@@ -13,12 +13,13 @@ struct GpuExplanation {
   ExplainSubject subject;
   Device device;
   generators::Build build;
-  std::optional<Emulation> emulation;  // where it was asked for
+  std::string text;                    // of its kernels, where it was asked for
+  std::optional<Emulation> emulation;  // likewise
   std::optional<KnownTime> known;
 };
 
 std::string print_explanation(const GpuExplanation& explanation);
-// {operator, problem, candidate, schedule, device, predicted, actual, rejection, emulation, known}
+// {operator, problem, candidate, schedule, device, predicted, actual, rejection, text, emulation, known}
 std::string explanation_json(const GpuExplanation& explanation);
 
 }  // namespace kiln::autotune::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "autotune/cli/pages/best.h"
+#include "autotune/cli/pages/clocks.h"
 #include "autotune/cli/pages/json.h"
 #include "autotune/cli/text_table.h"
 #include "autotune/cli/units.h"
@@ -30,7 +31,9 @@ std::string print_replay(const ReplayOutcome& outcome) {
   if (!outcome.value_ns || !outcome.baseline_ns) return text + "not measured: stopped before its race\n";
   text += fmt::format("{} a call; baseline ({}) {}; noise {}\n", print_ns(*outcome.value_ns), baseline_name(outcome.baseline_origin, outcome.baseline),
                       print_ns(*outcome.baseline_ns), print_percent(outcome.floor));
-  return text + comparison(outcome);
+  text += comparison(outcome);
+  if (outcome.clocks) text += "\n" + print_clocks(*outcome.clocks, outcome.baseline_clocks);
+  return text;
 }
 
 std::string replay_json(const ReplayOutcome& outcome) {
@@ -54,6 +57,8 @@ std::string replay_json(const ReplayOutcome& outcome) {
     json["speedup_high"] = 1 / outcome.to_baseline.low;
   }
   if (outcome.rejection) json["rejected"] = {{"reason", print(outcome.rejection->reason)}, {"text", outcome.rejection->text}};
+  json["clocks"] = outcome.clocks ? clocks_json(*outcome.clocks) : Json(nullptr);
+  json["baseline_clocks"] = outcome.baseline_clocks ? clocks_json(*outcome.baseline_clocks) : Json(nullptr);
   return json.dump(2) + "\n";
 }
 

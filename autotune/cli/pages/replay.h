@@ -7,6 +7,7 @@
 
 namespace kiln::autotune::cli {
 
+// With a table of clocks where a GPU's kernels were measured.
 std::string print_replay(const ReplayOutcome& outcome);
 std::string replay_json(const ReplayOutcome& outcome);
 

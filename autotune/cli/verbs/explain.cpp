@@ -12,15 +12,20 @@
 #include "autotune/cli/read_text.h"
 #include "autotune/cli/verbs/verbs.h"
 #include "autotune/probe.h"
+#include "autotune/process/objects.h"
 #include "dsl/error.h"
+#include "generators/cuda/image.h"
+#include "generators/cuda/lower.h"
 #include "schedules/devices.h"
 
 namespace kiln::autotune::cli {
 namespace {
 
+namespace cuda = generators::cuda;
+
 struct Flags {
-  std::string candidate, schedule_file, problem, device, threads;
-  bool emulate = false;
+  std::string candidate, schedule_file, problem, device, threads, cubin_file;
+  bool emulate = false, text = false;
   std::vector<std::string> libraries;
 };
 
@@ -68,8 +73,10 @@ Explanation explain(const Flags& flags, Named named, const Device& device) {
 }
 
 GpuExplanation explain_gpu(const Flags& flags, Named named, const Device& device) {
-  GpuExplanation explanation{std::move(named.subject), device, {}, {}, std::move(named.known)};
+  GpuExplanation explanation{std::move(named.subject), device, {}, {}, {}, std::move(named.known)};
   explanation.build = build_once(explanation.subject, device);
+  if (flags.text) explanation.text = cuda::lower(*explanation.subject.algorithm, explanation.subject.schedule, explanation.subject.problem).text();
+  if (!flags.cubin_file.empty() && explanation.build.artifact) write_whole(flags.cubin_file, cuda::unpack(explanation.build.artifact->bytes).code);
   if (flags.emulate && !explanation.build.rejection) explanation.emulation = emulate_once(explanation.subject, device);
   return explanation;
 }
@@ -84,7 +91,8 @@ Device device_of(const std::string& name) {
 int run(const Flags& flags, const Common& common) {
   require_one_subject(flags);
   const Device device = device_of(flags.device);
-  if (flags.emulate && !device.gpu) throw UsageError(fmt::format("--emulate runs a GPU's kernels; {} is a CPU: --device h200 names a GPU", device.model));
+  if ((flags.emulate || flags.text || !flags.cubin_file.empty()) && !device.gpu)
+    throw UsageError(fmt::format("--emulate, --text and --cubin are of a GPU's kernels; {} is a CPU: --device h200 names a GPU", device.model));
   Named subject = named(flags, common, device);
   if (device.gpu) {
     const GpuExplanation explanation = explain_gpu(flags, std::move(subject), device);
@@ -106,6 +114,8 @@ Action declare_explain(CLI::App& app) {
   app.add_option("--load", flags->libraries, "a shared library with generators; may be repeated")->option_text("LIB")->allow_extra_args(false);
   app.add_option("--threads", flags->threads, "threads that a call may use (default: the usable cores)")->option_text("N");
   app.add_option("--device", flags->device, "cpu (the default), cuda:0, or a GPU by name: h100, h200, sm_80")->option_text("NAME");
+  app.add_flag("--text", flags->text, "also print the CUDA text of a GPU's kernels");
+  app.add_option("--cubin", flags->cubin_file, "write what a GPU's kernels were compiled to, as for nvdisasm")->option_text("FILE");
   app.add_flag("--emulate", flags->emulate, "also run a GPU's kernels in the emulator, against the reference");
   return [flags](const Common& common) { return run(*flags, common); };
 }

@@ -17,8 +17,8 @@ namespace kiln::autotune::cli {
 namespace {
 
 struct Flags {
-  std::vector<std::string> operators, names;
-  std::string set, target, version = "0.1.0", device;
+  std::vector<std::string> operators, names, devices;
+  std::string set, target, version = "0.1.0";
 };
 
 // "ENTRY=cname": an operator, or an entry in words when an operator has several.
@@ -33,8 +33,7 @@ std::map<std::string, std::string> c_names(const std::vector<std::string>& flags
   return names;
 }
 
-std::optional<db::DeviceId> device_named(db::Store& store, const std::string& prefix) {
-  if (prefix.empty()) return std::nullopt;
+db::DeviceId device_named(db::Store& store, const std::string& prefix) {
   std::string known;
   for (const db::DeviceId id : db::devices(store)) {
     const db::DeviceRow row = db::device(store, id);
@@ -54,6 +53,8 @@ std::string print_report(const ExportReport& report, const Flags& flags) {
   std::string text = table.print(stdout_takes_colour());
   for (const std::string& line : report.left_out) text += "left out: " + line + "\n";
   for (const std::string& line : report.failed) text += "failed in the package, replaced: " + line + "\n";
+  if (report.not_called > 0)
+    text += fmt::format("{} variants for GPUs are packed as they were checked and measured: no such GPU is here to call them on\n", report.not_called);
   return text + fmt::format("{} calls through the package compared with the reference; {} holds the set '{}' (library {})\n", report.verified,
                             flags.target, flags.set, report.library_digest);
 }
@@ -62,7 +63,7 @@ std::string report_json(const ExportReport& report) {
   Json entries = Json::array();
   for (const ExportedEntry& entry : report.entries)
     entries.push_back({{"function", entry.c_name}, {"entry", entry.entry}, {"exact", entry.exact}, {"bucket", entry.bucket}, {"generic", entry.generic}});
-  return Json{{"entries", entries}, {"left_out", report.left_out}, {"failed", report.failed}, {"verified", report.verified},
+  return Json{{"entries", entries}, {"left_out", report.left_out}, {"failed", report.failed}, {"verified", report.verified}, {"not_called", report.not_called},
               {"library", report.library_digest}}
              .dump(2) + "\n";
 }
@@ -76,7 +77,7 @@ int run(const Flags& flags, const Common& common) {
   request.set.version = flags.version;
   request.set.operators = flags.operators;
   request.set.c_names = c_names(flags.names);
-  request.set.device = device_named(store, flags.device);
+  for (const std::string& prefix : flags.devices) request.set.devices.push_back(device_named(store, prefix));
   request.target = flags.target;
   const char* cache = std::getenv("KILN_CACHE_DIR");
   request.cache_folder = cache != nullptr ? cache : db::cache_folder(common.db);
@@ -98,7 +99,9 @@ Action declare_export(CLI::App& app) {
       ->option_text("ENTRY=NAME")
       ->allow_extra_args(false);
   app.add_option("--set-version", flags->version, "version of the package (default 0.1.0)")->option_text("X.Y.Z");
-  app.add_option("--device", flags->device, "by its digest, when the store holds choices for several")->option_text("DIGEST");
+  app.add_option("--device", flags->devices, "by its digest, when the store holds choices for several; repeated, one set serves several")
+      ->option_text("DIGEST")
+      ->allow_extra_args(false);
   return [flags](const Common& common) { return run(*flags, common); };
 }
 

@@ -10,13 +10,14 @@
 #include "autotune/cli/print.h"
 #include "autotune/cli/progress.h"
 #include "autotune/cli/verbs/verbs.h"
+#include "autotune/probe.h"
 #include "dsl/error.h"
 
 namespace kiln::autotune::cli {
 namespace {
 
 struct Flags {
-  std::string candidate, problem, threads, seed;
+  std::string candidate, problem, device, threads, seed;
   bool cold = false, wait = false;
 };
 
@@ -24,6 +25,8 @@ ReplayOptions options_of(const Flags& flags, const Common& common, const db::Can
   ReplayOptions options;
   options.schedule = name.schedule;
   options.problem = name.problem;
+  if (!flags.device.empty()) options.device = flags.device;
+  gpu_ordinal(options.device);  // another name is no device
   if (const char* folder = std::getenv("KILN_CACHE_DIR")) options.cache_folder = folder;
   if (!flags.threads.empty()) options.threads = static_cast<int>(parse_whole("--threads", flags.threads, 1, 4096));
   if (!flags.seed.empty()) options.seed = static_cast<std::uint64_t>(parse_whole("--seed", flags.seed, 0));
@@ -54,6 +57,7 @@ Action declare_replay(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   app.add_option("CANDIDATE", flags->candidate, "of the store, by the beginning of its digest");
   app.add_option("--problem", flags->problem, "which of its problems, when it was tried on several")->option_text("P");
+  app.add_option("--device", flags->device, "cpu (the default), or cuda:0 and so on: then also what a call takes by three clocks")->option_text("NAME");
   app.add_option("--threads", flags->threads, "threads of the measured kernels (default: the usable cores)")->option_text("N");
   app.add_option("--seed", flags->seed, "of the inputs and orders (default 1)")->option_text("N");
   app.add_flag("--cold", flags->cold, "measure with the arguments outside the caches");

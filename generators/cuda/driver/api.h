@@ -61,6 +61,7 @@ struct Api {
   Status (*free)(Address);                                                                // cuMemFree
   Status (*to_device)(Address, const void*, std::size_t bytes, CuStream);                 // cuMemcpyHtoDAsync
   Status (*to_host)(void*, Address, std::size_t bytes, CuStream);                         // cuMemcpyDtoHAsync
+  Status (*copy)(Address to, Address from, std::size_t bytes, CuStream);                  // cuMemcpyDtoDAsync
   Status (*fill)(Address, unsigned char, std::size_t count, CuStream);                    // cuMemsetD8Async
   Status (*load)(CuLibrary*, const void* code, int* options, void** values, unsigned count, int* library_options, void** library_values,
                  unsigned library_count);                                                 // cuLibraryLoadData

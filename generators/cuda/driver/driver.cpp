@@ -40,6 +40,7 @@ void find_devices(Api& api, const Finder& find) {
   find(api.free, "cuMemFree_v2");
   find(api.to_device, "cuMemcpyHtoDAsync_v2");
   find(api.to_host, "cuMemcpyDtoHAsync_v2");
+  find(api.copy, "cuMemcpyDtoDAsync_v2");
   find(api.fill, "cuMemsetD8Async");
 }
 

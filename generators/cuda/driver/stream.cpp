@@ -47,6 +47,10 @@ void Stream::read(void* to, Address from, std::size_t bytes) const {
   wait();
 }
 
+void Stream::copy(Address to, Address from, std::size_t bytes) const {
+  check(api().copy(to, from, bytes, stream_.get()), fmt::format("cuMemcpyDtoDAsync of {} bytes", bytes));
+}
+
 void Stream::fill(Address to, std::uint8_t byte, std::size_t count) const {
   check(api().fill(to, byte, count, stream_.get()), fmt::format("cuMemsetD8Async of {} bytes", count));
 }

@@ -46,6 +46,7 @@ class Stream {
   void read(void* to, Address from, std::size_t bytes) const;
 
   // The rest returns at once.
+  void copy(Address to, Address from, std::size_t bytes) const;  // both of the device
   void fill(Address to, std::uint8_t byte, std::size_t count) const;
   void launch(const Kernel& kernel, const Launch& launch, void** arguments) const;  // `arguments`: one pointer to each parameter's value
   void launch(const Graph& graph) const;
@@ -58,6 +59,8 @@ class Stream {
 
   bool is_idle() const;
   void wait() const;
+
+  CuStream handle() const { return stream_.get(); }  // for others who launch into it
 
  private:
   void check(Status status, std::string_view call) const { device_.check(status, call); }

@@ -10,6 +10,8 @@
 #include <optional>
 
 #include "dsl/error.h"
+#include "generators/cuda/emit/conversions.h"
+#include "generators/cuda/emit/storage.h"
 
 namespace kiln::generators::cuda {
 namespace {
@@ -127,8 +129,9 @@ std::string BodyPrinter::rounded(DType type, const std::string& printed) const {
 }
 
 std::string BodyPrinter::value(const ExpressionPtr& root) {
-  count(*root);
-  return bare(text(*root));
+  const ExpressionPtr converted = with_conversions(root);
+  count(*converted);
+  return bare(text(*converted));
 }
 
 void BodyPrinter::count(const Expression& e) {
@@ -186,6 +189,7 @@ std::string BodyPrinter::reinterpret(const Expression& e) {
 }
 
 std::string BodyPrinter::call(const Expression& e) {
+  if (e.name == kEncodeE4M3) return stored_e4m3(bare(text(*e.args[0])));
   if (const auto op = bit_operator(e.name)) return rounded(e.type, arithmetic(e, *op));
   if (e.name == "bitwise_not") return rounded(e.type, fmt::format("(~{})", text(*e.args[0])));
   if (e.name == "likely" || e.name == "likely_if_innermost" || e.name == "strict_float" || e.name == "promise_clamped" || e.name == "unsafe_promise_clamped")

@@ -22,6 +22,8 @@ Storage storage_of(DType type) {
 
 std::string read_one(DType type, const std::string& stored) { return is_bfloat16(type) ? fmt::format("bf16_lo({})", stored) : stored; }
 
+std::string stored_e4m3(const std::string& value) { return fmt::format("(u8)pack_e4m3({}, 0.0f)", value); }
+
 std::string stored_one(DType type, const std::string& value) { return is_bfloat16(type) ? fmt::format("(u16)pack_bf16({}, 0.0f)", value) : value; }
 
 }  // namespace kiln::generators::cuda

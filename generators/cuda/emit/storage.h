@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "dsl/dtype.h"
 
@@ -19,5 +20,9 @@ Storage storage_of(DType type);
 // One stored element as a value, and back.
 std::string read_one(DType type, const std::string& stored);
 std::string stored_one(DType type, const std::string& value);
+
+// Codes of E4M3, which are u8, made of their f32 while they are stored.
+inline constexpr std::string_view kPutE4M3 = "put_e4m3";
+std::string stored_e4m3(const std::string& value);
 
 }  // namespace kiln::generators::cuda

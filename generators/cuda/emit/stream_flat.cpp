@@ -43,7 +43,7 @@ class FlatKernel : public StreamKernel {
     lines_.open(fmt::format("for (i64 t = {}; t < elements; ++t)", at));
     for (const Output& output : computation().outputs) {
       const Operand& written = operand(static_cast<std::size_t>(output.operand));
-      lines_.add(fmt::format("{}[t] = {};", pointer(written.name), stored_one(written.type, call(value_of(output).name))));
+      lines_.add(fmt::format("{}[t] = {};", pointer(written.name), stored_element(output, call(value_of(output).name))));
     }
     lines_.close();
     is_one_by_one_ = false;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "generators/cuda/emit/conversions.h"
 #include "generators/cuda/emit/storage.h"
 
 namespace kiln::generators::cuda {
@@ -50,9 +51,11 @@ void StreamKernel::write_functions() {
     const bool is_reduction = value.kind == Value::Kind::reduction || value.kind == Value::Kind::dot;
     const bool is_stored = value.kind == Value::Kind::element && !value.is_kept;
     locals_[value.name] = identifiers_.make(is_stored ? value.name + "_lanes" : value.name);
-    called_[value.name] = functions_.add(value.name + (is_reduction ? "_term" : "_value"),
-                                         is_reduction ? fmt::format("What one {} gives to {}", value.kind == Value::Kind::dot ? "term" : "element", value.name) : fmt::format("{} {}", value.kind == Value::Kind::row ? "One a row:" : "Each", value.name),
-                                         value.expression);
+    const ExpressionPtr before = is_stored ? before_e4m3(*value.expression) : nullptr;
+    if (before) encoded_.insert(value.name);
+    const std::string comment = is_reduction ? fmt::format("What one {} gives to {}", value.kind == Value::Kind::dot ? "term" : "element", value.name)
+                                             : fmt::format("{} {}{}", value.kind == Value::Kind::row ? "One a row:" : "Each", value.name, before ? ", before it is rounded to E4M3" : "");
+    called_[value.name] = functions_.add(value.name + (is_reduction ? "_term" : "_value"), comment, before ? before : value.expression);
   }
 }
 
@@ -92,21 +95,27 @@ std::string StreamKernel::lane(const Operand& one, const std::string& subscript)
   return fmt::format("{}({}{}.w, i)", storage_of(one.type).at, vectors(one.name), subscript);
 }
 
+std::string StreamKernel::stored_element(const Output& output, const std::string& value) const {
+  if (encoded_.contains(value_of(output).name)) return stored_e4m3(value);
+  return stored_one(operand(static_cast<std::size_t>(output.operand)).type, value);
+}
+
 void StreamKernel::store_vector(const Output& output, const std::string& at) {
   const Operand& written = operand(static_cast<std::size_t>(output.operand));
   const Value& value = value_of(output);
+  const bool is_encoded = encoded_.contains(value.name);
   const std::string elements = local(value.name);
-  lines_.add(fmt::format("{} {}[{}];", value_type(written.type), elements, plan_.vector));
+  lines_.add(fmt::format("{} {}[{}];", is_encoded ? "float" : value_type(written.type), elements, plan_.vector));
   lines_.add("#pragma unroll");
   lines_.add(fmt::format("for (int i = 0; i < {}; ++i) {}[i] = {};", plan_.vector, elements, call(value.name)));
   if (is_narrow(written)) {
     for (int i = 0; i < plan_.vector; ++i)
-      lines_.add(fmt::format("{}[{} + {}] = {};", pointer(written.name), at, i, stored_one(written.type, fmt::format("{}[{}]", elements, i))));
+      lines_.add(fmt::format("{}[{} + {}] = {};", pointer(written.name), at, i, stored_element(output, fmt::format("{}[{}]", elements, i))));
     return;
   }
   const std::string packed = pointer(written.name) + "_v";
   lines_.add(fmt::format("{} {};", vector_type(written), packed));
-  lines_.add(fmt::format("{}({}.w, {});", storage_of(written.type).put, packed, elements));
+  lines_.add(fmt::format("{}({}.w, {});", is_encoded ? kPutE4M3 : storage_of(written.type).put, packed, elements));
   lines_.add(fmt::format("store_stream<{}, {}>({} + {}, {});", plan_.vector * written.type.bytes(), word_of(plan_.stores), pointer(written.name), at, packed));
 }
 
@@ -120,7 +129,7 @@ KernelText StreamKernel::emit() {
   std::string list;
   for (const std::string& declaration : declarations_) list += (list.empty() ? "" : ", ") + declaration;
   const std::string bounds = plan_.blocks_per_sm > 0 ? fmt::format("{}, {}", plan_.threads, plan_.blocks_per_sm) : fmt::format("{}", plan_.threads);
-  std::string text = fmt::format("// {}: {}", name_, print(plan_));
+  std::string text = fmt::format("// {}: {}\n", name_, print_kernel(plan_));
   text += functions_.text() + header();
   text += fmt::format("\nextern \"C\" __global__ void __launch_bounds__({}){} {}({}) {{\n", bounds,
                       plan_.cluster > 1 ? fmt::format(" __cluster_dims__({}, 1, 1)", plan_.cluster) : "", name_, list);

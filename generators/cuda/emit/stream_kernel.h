@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ class StreamKernel {
   void declare_vectors(const Operand& operand, int accesses);
   void load_vectors(const Operand& operand, const std::string& subscript, const std::string& at);
   std::string lane(const Operand& operand, const std::string& subscript) const;  // element i of an access
+  // The text of an output's stored element, of what its function gives.
+  std::string stored_element(const Output& output, const std::string& value) const;
   // Computes an output's elements of one access and stores them.
   void store_vector(const Output& output, const std::string& at);
   void wait_for_the_kernel_before();
@@ -61,6 +64,7 @@ class StreamKernel {
   Functions functions_;
   std::map<std::string, std::string> pointers_, locals_, scalars_;
   std::map<std::string, Called> called_;
+  std::set<std::string> encoded_;  // values whose functions stop before E4M3: four of their elements are converted into a word
   std::vector<KernelParameter> parameters_;
   std::vector<std::string> declarations_;
 };

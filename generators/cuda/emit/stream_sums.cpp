@@ -38,7 +38,7 @@ void SumsKernel::store_element() {
     const Operand& written = operand(static_cast<std::size_t>(output.operand));
     const Value& value = value_of(output);
     const std::string text = value.kind == Value::Kind::dot ? "sum" : call(value.name);
-    lines_.add(fmt::format("{}[(i64)row * columns + column] = {};", pointer(written.name), stored_one(written.type, text)));
+    lines_.add(fmt::format("{}[(i64)row * columns + column] = {};", pointer(written.name), stored_element(output, text)));
   }
 }
 

@@ -314,7 +314,7 @@ std::int64_t StreamPlan::bytes_in_flight_per_thread() const {
   return bytes * (shape == Shape::turned ? vector : accesses);
 }
 
-std::string print(const StreamPlan& plan) {
+std::string print_kernel(const StreamPlan& plan) {
   std::string text;
   switch (plan.shape) {
     case StreamPlan::Shape::flat: text = fmt::format("flat, {} threads, {} vectors of {}", plan.threads, plan.accesses, plan.vector); break;
@@ -335,9 +335,11 @@ std::string print(const StreamPlan& plan) {
       break;
   }
   if (plan.blocks_per_sm > 0) text += fmt::format(", {} blocks an SM", plan.blocks_per_sm);
-  text += fmt::format(", loads {}, stores {}", print(plan.loads), print(plan.stores));
-  if (plan.is_dependent) text += ", dependent";
-  return text + fmt::format(", grid {}, shared {}\n", plan.blocks(), plan.shared_bytes());
+  return text + fmt::format(", loads {}, stores {}", print(plan.loads), print(plan.stores));
+}
+
+std::string print(const StreamPlan& plan) {
+  return fmt::format("{}{}, grid {}, shared {}\n", print_kernel(plan), plan.is_dependent ? ", dependent" : "", plan.blocks(), plan.shared_bytes());
 }
 
 StreamPlan plan_stream(Computation computation, const StageLoops& leader) { return Planner(std::move(computation), leader).plan(); }

@@ -50,7 +50,11 @@ struct StreamPlan {
   std::int64_t bytes_in_flight_per_thread() const;
 };
 
-// One line: `rows 1×256, 2 vectors of 8, grid 1024`. What goldens compare.
+// One line: `rows 1×256, 2 vectors of 8, loads plain, stores plain`: what the kernel's text follows from, and nothing that differs between its launches, so that
+// problems with the same kernels share their builds.
+std::string print_kernel(const StreamPlan& plan);
+
+// The same, and how it is launched: `…, dependent, grid 1024, shared 32`. What goldens compare.
 std::string print(const StreamPlan& plan);
 
 // `leader` is the stage whose directives shape the kernel. Throws ScheduleError: which directive or loop, what was asked, and what the skeleton can do.

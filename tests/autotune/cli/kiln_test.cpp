@@ -125,6 +125,19 @@ TEST_F(Kiln, merging_tells_what_came) {
   EXPECT_EQ(run({"db", "merge", "absent.db"}).code, 4);
 }
 
+// A baseline of a CPU is none of a GPU's.
+TEST_F(Kiln, replay_measures_against_a_baseline_of_the_same_kind_of_device) {
+  { TunedStore tuned(folder_.file("kiln.db")); }
+  const Json best = Json::parse(run({"best", "--json"}).out);
+  const auto row = std::find_if(best.begin(), best.end(), [](const Json& one) { return one["candidate"].is_string(); });
+  ASSERT_NE(row, best.end());
+  const std::string problem = (*row)["problem"];
+  const Said said = run({"replay", (*row)["candidate"].get<std::string>(), "--problem", problem, "--device", "cuda:0"});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.err, "kiln: no race of " + problem + " on a GPU names a baseline to measure against; `kiln tune` holds one\n");
+  EXPECT_EQ(run({"replay", (*row)["candidate"].get<std::string>(), "--device", "gpu"}).code, 2);
+}
+
 TEST_F(Kiln, doctor_knows_this_machine) {
   const Said said = run({"doctor", "--json"});
   ASSERT_TRUE(said.code == 0 || said.code == 3) << said.err;

@@ -84,18 +84,5 @@ TEST(Devices, the_row_of_a_gpu_has_its_columns) {
   EXPECT_EQ(db::devices(store).size(), 1u);
 }
 
-TEST(Devices, a_package_of_a_gpus_choices_is_refused_by_name) {
-  db::Store store(":memory:");
-  generators::package::SetRequest request;
-  request.name = "night";
-  request.device = keep(store, device_row(schedules::device_named("h200")));
-  try {
-    collect(store, request);
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "a package is built for CPUs; NVIDIA H200 is a GPU");
-  }
-}
-
 }  // namespace
 }  // namespace kiln::autotune::cli

@@ -20,7 +20,7 @@ std::string usage_error(const std::vector<std::string>& arguments) {
   });
 }
 
-constexpr const char* kVerbList = "doctor, list, tune, status, best, choose, report, explain, replay, export, demand, db";
+constexpr const char* kVerbList = "doctor, list, tune, status, best, choose, report, explain, replay, export, bundle, measure, demand, db";
 
 TEST(Program, an_unknown_verb_names_the_nearest_and_all) {
   EXPECT_EQ(usage_error({"tun"}), std::string("there is no verb `tun` (did you mean `tune`?); there are: ") + kVerbList);

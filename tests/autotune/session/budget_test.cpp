@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "autotune/entrant.h"
+#include "autotune/compiled_builds.h"
 
 namespace kiln::autotune {
 namespace {

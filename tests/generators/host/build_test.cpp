@@ -282,5 +282,15 @@ TEST(Build, prints_how_many_candidates_a_second_it_makes) {
   std::cout << "[  PRINTED ] " << kCandidates / seconds << " matmul candidates a second through build()\n";
 }
 
+TEST(Reference, what_was_linked_before_needs_no_linker) {
+  const Artifact library = linked(build_reference(matmul(), probe_cpu(), Isa::x86_64_v2));
+  EXPECT_EQ(library.target, "x86-64-linux-sse41-strict_float-no_runtime");
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", "/nowhere", 1);
+  EXPECT_NO_THROW(Loaded{library});
+  EXPECT_THROW(linked(library), Error);
+  ::setenv("PATH", path.c_str(), 1);
+}
+
 }  // namespace
 }  // namespace kiln::generators::host

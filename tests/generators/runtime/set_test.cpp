@@ -96,7 +96,7 @@ TEST_F(Set, each_wrong_argument_has_its_code_and_sentence) {
   EXPECT_EQ(with([](Matrix& m) { m.view.dtype = {kDLBool, 8, 1}; }), "-3 rows: argument x has type bool, f32 is needed");
   EXPECT_EQ(with([](Matrix& m) { m.view.dtype.lanes = 4; }), "-3 rows: argument x has elements of 4 lanes, 1 is needed");
   EXPECT_EQ(with([](Matrix& m) { m.view.device.device_type = kDLCUDA; }),
-            "-4 rows: argument x is on a device of DLPack type 2, 1 (CPU) is needed");
+            "-4 rows: argument x is on cuda:0, cpu is needed");
   EXPECT_EQ(with([](Matrix& m) { m.shape[1] = 7; m.strides[0] = 7; }), "-6 rows: w is 7 in dimension 1 of x and 6 in dimension 1 of y");
   EXPECT_EQ(with([](Matrix& m) { m.shape[0] = -1; }), "-6 rows: dimension 0 of x has -1 elements, at least 0 are needed");
   EXPECT_EQ(with([](Matrix& m) { m.strides[1] = 2; }), "-7 rows: dimension 1 of x has stride 2, 1 is needed");

@@ -71,7 +71,7 @@ _Static_assert(sizeof(small_plan) == KILN_PLAN_BYTES && sizeof(kiln_plan) <= siz
 
 int small_load(const small_opts* options) { return kiln_load(&this_set, (const kiln_options*)options); }
 int small_unload(void) { return kiln_unload(&this_set); }
-int small_supports(const char* entry, const int64_t* extents) { return kiln_supports(&this_set, entry, extents); }
+int small_supports(const char* entry, const int64_t* extents) { return kiln_supports(&this_set, entry, extents, (DLDevice){.device_type = kDLCPU, .device_id = 0}); }
 int small_dump_calls(const char* path) { return kiln_dump_calls(&this_set, path); }
 const char* small_last_error(void) { return kiln_host_error_text(); }
 
@@ -87,7 +87,7 @@ int small_rows_plan_with(int variant, const DLTensor* x, const DLTensor* y, smal
 
 int small_rows_run(const small_plan* plan, const void* x, float s, void* y) {
   void* const values[] = {(void*)(uintptr_t)x, &s, y};
-  return kiln_run_plan(&entries[0], (const kiln_plan*)plan, values);
+  return kiln_run_plan(&entries[0], (const kiln_plan*)plan, values, NULL);
 }
 
 int small_nowhere_plan(const DLTensor* x, const DLTensor* y, small_plan* plan) {

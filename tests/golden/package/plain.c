@@ -5,7 +5,8 @@
 #include "generators/runtime/set_cpu.h"
 
 _Static_assert(sizeof(plain_opts) == sizeof(kiln_options) && offsetof(plain_opts, warn_user) == offsetof(kiln_options, warn_user), "options");
-_Static_assert(sizeof(plain_plan) == KILN_PLAN_BYTES && sizeof(kiln_plan) <= sizeof(plain_plan) && offsetof(plain_plan, variant) == offsetof(kiln_plan, variant), "plan");
+_Static_assert(sizeof(plain_plan) == KILN_PLAN_BYTES && sizeof(kiln_plan) <= sizeof(plain_plan) && offsetof(plain_plan, variant) == offsetof(kiln_plan, variant) &&
+                   offsetof(plain_plan, workspace_bytes) == offsetof(kiln_plan, workspace_bytes), "plan");
 
 int kernel_0(void** arguments); /* scale_exact_argv */
 int kernel_1(void** arguments); /* scale_argv */
@@ -52,7 +53,9 @@ int plain_abi_version(void) { return KILN_SET_ABI; }
 int plain_load(const plain_opts* options) { return kiln_load(&this_set, (const kiln_options*)options); }
 int plain_unload(void) { return kiln_unload(&this_set); }
 int plain_threads(void) { return kiln_host_threads(); }
-int plain_supports(const char* entry, const int64_t* extents) { return kiln_supports(&this_set, entry, extents); }
+int plain_supports(const char* entry, const int64_t* extents) {
+  return kiln_supports(&this_set, entry, extents, (DLDevice){.device_type = kDLCPU, .device_id = 0});
+}
 int plain_dump_calls(const char* path) { return kiln_dump_calls(&this_set, path); }
 const char* plain_last_error(void) { return kiln_host_error_text(); }
 
@@ -63,9 +66,10 @@ int plain_verify_plan(const char* entry, int variant, const DLTensor* const* ten
   if (found == NULL) return kiln_host_fail(KILN_ERR_NO_VARIANT, "plain: there is no entry %s", entry ? entry : "NULL");
   return kiln_make_plan_with(found, variant, tensors, (kiln_plan*)plan);
 }
-PLAIN_API int plain_verify_run(const plain_plan* plan, void* const* values);
-int plain_verify_run(const plain_plan* plan, void* const* values) {
-  return kiln_run_plan(((const kiln_plan*)plan)->entry, (const kiln_plan*)plan, values);
+PLAIN_API int plain_verify_run(const plain_plan* plan, void* const* values, void* workspace, size_t workspace_bytes, void* stream);
+int plain_verify_run(const plain_plan* plan, void* const* values, void* workspace, size_t workspace_bytes, void* stream) {
+  const kiln_cuda_call cuda = {.workspace = workspace, .workspace_bytes = workspace_bytes, .stream = stream};
+  return kiln_run_plan(((const kiln_plan*)plan)->entry, (const kiln_plan*)plan, values, &cuda);
 }
 
 int plain_scale_plan(const DLTensor* in_, const DLTensor* y, plain_plan* plan) {
@@ -75,7 +79,7 @@ int plain_scale_plan(const DLTensor* in_, const DLTensor* y, plain_plan* plan) {
 
 int plain_scale_run(const plain_plan* plan, const void* in_, float factor, void* y) {
   void* const values[] = {(void*)(uintptr_t)in_, &factor, y};
-  return kiln_run_plan(&entries[scale_entry], (const kiln_plan*)plan, values);
+  return kiln_run_plan(&entries[scale_entry], (const kiln_plan*)plan, values, NULL);
 }
 
 int plain_scale(const DLTensor* in_, float factor, const DLTensor* y) {

@@ -48,13 +48,13 @@ enum {
   PLAIN_ERR_DEVICE = -4, /* an argument is on another device */
   PLAIN_ERR_DEVICE_MIX = -5, /* arguments are on different devices (CUDA sets) */
   PLAIN_ERR_SHAPE = -6, /* extents of arguments disagree, or one is smaller than the kernel reads or writes */
-  PLAIN_ERR_STRIDE = -7, /* the innermost stride is not 1, or elements of an output share memory */
+  PLAIN_ERR_STRIDE = -7, /* the innermost stride is not 1, elements of an output share memory, or an argument on a GPU is not dense */
   PLAIN_ERR_ALIGN = -8, /* an address is not aligned as every variant for these extents needs */
   PLAIN_ERR_BYTE_OFFSET = -9, /* byte_offset is not a multiple of the element size */
   PLAIN_ERR_ALIAS = -10, /* an output overlaps another argument */
   PLAIN_ERR_RANGE = -11, /* an extent, a stride or a span exceeds 32 bits */
   PLAIN_ERR_NO_VARIANT = -12, /* no variant is built for these extents, or only one that fallback forbids */
-  PLAIN_ERR_NO_IMAGE = -13, /* the CPU lacks what every variant for these extents needs */
+  PLAIN_ERR_NO_IMAGE = -13, /* the CPU or GPU lacks what every variant for these extents needs */
   PLAIN_ERR_WORKSPACE = -14, /* the workspace is too small (CUDA sets) */
   PLAIN_ERR_CAPTURE = -15, /* the call would break a graph capture (CUDA sets) */
   PLAIN_ERR_STALE_PLAN = -16, /* the plan is of another function, or older than the load in force */
@@ -94,7 +94,8 @@ typedef struct plain_plan {
   int32_t tier;    /* a PLAIN_TIER_ value */
   int32_t variant; /* its place in the dispatch order below */
   uint32_t reserved;
-  uint64_t opaque[126];
+  uint64_t workspace_bytes; /* 0: a CPU's plans need none */
+  uint64_t opaque[125];
 } plain_plan;
 
 /* The ABI number of the library that was found; compare it with PLAIN_ABI. Any thread, any time. */

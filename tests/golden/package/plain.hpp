@@ -2,6 +2,7 @@
 #ifndef PLAIN_HPP
 #define PLAIN_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>

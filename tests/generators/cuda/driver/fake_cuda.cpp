@@ -1,13 +1,21 @@
-// A CUDA driver for tests without a GPU: it says that there is one H200, its memory is the process's, kernels do nothing, and every call is written down.
+// A CUDA driver for tests without a GPU: it says that there is one H200, its memory is the process's, kernels do nothing, and every call is written down. Time
+// passes only as a test says: on the host by what each call costs, on the device by what events are told to be apart.
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "generators/cuda/driver/api.h"
 
 using namespace kiln::generators::cuda::driver;
+
+// What every launch of a kernel does at once; null: nothing.
+void (*fake_kernel)(const std::string& name, const LaunchShape& shape, void** parameters) = nullptr;
 
 namespace {
 
@@ -19,11 +27,39 @@ std::map<int, int> attributes = kH200;
 std::map<std::string, Status> failing;
 std::string calls, told;
 
+std::map<std::string, std::int64_t> costs;  // ns of the host, by call
+std::int64_t host_ns = 0;
+std::vector<float> elapsed_ms = {0.5f};     // between two events: one after the other, and again from the first
+std::size_t elapsed_at = 0;
+std::uint64_t sm_mhz = 1500;
+std::map<std::string, std::string> kernels; // by name; an entry's address stands for the kernel
+
+// A process that finds KILN_FAKE_CUDA_BREAKS in its environment breaks its device with the first kernel that it launches, as an access to a wrong address does:
+// every later call fails. When it is the path of a file, the file then remembers that the device is broken for all processes.
+constexpr Status kIllegalAddress = 700, kUncorrectable = 214;
+bool is_broken = false;
+
+Status status_of_device(const std::string& name) {
+  const char* breaks = std::getenv("KILN_FAKE_CUDA_BREAKS");
+  const bool is_of_driver = name == "cuInit" || name.starts_with("cuDeviceGet") || name == "cuDeviceTotalMem";  // they ask the device for nothing
+  if (breaks == nullptr || is_of_driver) return kSuccess;
+  if (access(breaks, F_OK) == 0) return kUncorrectable;
+  return is_broken ? kIllegalAddress : kSuccess;
+}
+
+void launch_something() {
+  is_broken = true;
+  const char* breaks = std::getenv("KILN_FAKE_CUDA_BREAKS");
+  if (breaks != nullptr && breaks[0] == '/') std::ofstream(breaks) << "broken";
+}
+
 // Writes the call down and says how it ends.
 Status note(const std::string& name, const std::string& what = "") {
+  if (fake_kernel != nullptr) return kSuccess;  // a long life under a real program: nobody reads along
   calls += (calls.empty() ? "" : "; ") + name + (what.empty() ? "" : " ") + what;
+  if (const auto cost = costs.find(name); cost != costs.end()) host_ns += cost->second;
   const auto found = failing.find(name);
-  return found == failing.end() ? kSuccess : found->second;
+  return found == failing.end() ? status_of_device(name) : found->second;
 }
 
 template <typename Pointer>
@@ -55,6 +91,10 @@ void fake_reset() {
   attributes = kH200;
   failing.clear();
   calls.clear();
+  costs.clear();
+  elapsed_ms = {0.5f};
+  elapsed_at = 0;
+  sm_mhz = 1500;
 }
 const char* fake_calls() {
   told = calls;
@@ -62,17 +102,24 @@ const char* fake_calls() {
   return told.c_str();
 }
 void fake_fail(const char* name, int status) { failing[name] = status; }
+void fake_cost(const char* name, std::int64_t ns) { costs[name] = ns; }
+std::int64_t fake_now() { return host_ns; }
+void fake_elapsed(const float* ms, std::size_t count) { elapsed_ms.assign(ms, ms + count), elapsed_at = 0; }
+void fake_sm_mhz(std::uint64_t mhz) { sm_mhz = mhz; }
 void fake_attribute(int attribute, int value) { attributes[attribute] = value; }
 
 Status cuGetErrorName(Status status, const char** name) {
-  *name = status == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : status == 100 ? "CUDA_ERROR_NO_DEVICE" : nullptr;
+  *name = status == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : status == 100 ? "CUDA_ERROR_NO_DEVICE" : status == kUncorrectable ? "CUDA_ERROR_ECC_UNCORRECTABLE"
+          : status == kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS" : nullptr;
   return *name == nullptr ? 1 : kSuccess;
 }
 Status cuGetErrorString(Status status, const char** string) {
-  *string = status == 2 ? "out of memory" : status == 100 ? "no CUDA-capable device is detected" : nullptr;
+  *string = status == 2 ? "out of memory" : status == 100 ? "no CUDA-capable device is detected" : status == kUncorrectable ? "uncorrectable ECC error encountered"
+            : status == kIllegalAddress ? "an illegal memory access was encountered" : nullptr;
   return *string == nullptr ? 1 : kSuccess;
 }
 Status cuInit(unsigned) { return note("cuInit"); }
+Status cuGetExportTable(const void** table, const void*) { return *table = nullptr, 500; }  // NVRTC asks a driver that it finds, and does without
 Status cuDriverGetVersion(int* version) { return *version = 13000, note("cuDriverGetVersion"); }
 Status cuDeviceGetCount(int* count) { return *count = 1, note("cuDeviceGetCount"); }
 Status cuDeviceGet(int* device, int ordinal) { return *device = ordinal + 40, note("cuDeviceGet", text(static_cast<std::size_t>(ordinal))); }
@@ -94,6 +141,9 @@ Status cuMemFree_v2(Address address) { return std::free(reinterpret_cast<void*>(
 Status cuMemcpyHtoDAsync_v2(Address to, const void* from, std::size_t bytes, CuStream) {
   return std::memcpy(reinterpret_cast<void*>(to), from, bytes), note("cuMemcpyHtoDAsync", text(bytes));
 }
+Status cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t bytes, CuStream) {
+  return std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes), note("cuMemcpyDtoDAsync", text(bytes));
+}
 Status cuMemcpyDtoHAsync_v2(void* to, Address from, std::size_t bytes, CuStream) {
   return std::memcpy(to, reinterpret_cast<void*>(from), bytes), note("cuMemcpyDtoHAsync", text(bytes));
 }
@@ -104,8 +154,14 @@ Status cuLibraryLoadData(CuLibrary* library, const void*, int*, void**, unsigned
   return point_at_something(library), note("cuLibraryLoadData");
 }
 Status cuLibraryUnload(CuLibrary) { return note("cuLibraryUnload"); }
-Status cuLibraryGetKernel(CuKernel* kernel, CuLibrary, const char* name) { return point_at_something(kernel), note("cuLibraryGetKernel", name); }
-Status cuKernelGetFunction(CuFunction* function, CuKernel) { return point_at_something(function), note("cuKernelGetFunction"); }
+Status cuLibraryGetKernel(CuKernel* kernel, CuLibrary, const char* name) {
+  *kernel = reinterpret_cast<CuKernel>(&(kernels[name] = name));
+  return note("cuLibraryGetKernel", name);
+}
+Status cuKernelGetFunction(CuFunction* function, CuKernel kernel) {
+  *function = reinterpret_cast<CuFunction>(kernel);
+  return note("cuKernelGetFunction");
+}
 Status cuFuncGetAttribute(int* value, int attribute, CuFunction) { return *value = 1000 + attribute, note("cuFuncGetAttribute", std::to_string(attribute)); }
 Status cuFuncSetAttribute(CuFunction, int attribute, int value) {
   return note("cuFuncSetAttribute", std::to_string(attribute) + " to " + std::to_string(value));
@@ -122,7 +178,21 @@ Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CuFunction, int 
 Status cuOccupancyMaxActiveClusters(int* clusters, CuFunction, const LaunchShape* shape) {
   return *clusters = 66, note("cuOccupancyMaxActiveClusters", described(*shape));
 }
-Status cuLaunchKernelEx(const LaunchShape* shape, CuFunction, void**, void**) { return note("cuLaunchKernelEx", described(*shape)); }
+Status cuLaunchKernelEx(const LaunchShape* shape, CuFunction function, void** arguments, void**) {
+  const std::string& name = *reinterpret_cast<const std::string*>(function);
+  if (fake_kernel != nullptr) {
+    fake_kernel(name, *shape, arguments);
+    return note("cuLaunchKernelEx");
+  }
+  if (name != "kiln_hold") {
+    const Status status = note("cuLaunchKernelEx", described(*shape));
+    launch_something();
+    return status;
+  }
+  const std::uint64_t ns = *static_cast<const std::uint64_t*>(arguments[1]), told[] = {ns * sm_mhz / 1000, ns};
+  std::memcpy(reinterpret_cast<void*>(*static_cast<const Address*>(arguments[0])), told, sizeof told);
+  return note("cuLaunchKernelEx", "hold " + text(ns));
+}
 Status cuStreamCreate(CuStream* stream, unsigned flags) { return point_at_something(stream), note("cuStreamCreate", text(flags)); }
 Status cuStreamDestroy_v2(CuStream) { return note("cuStreamDestroy"); }
 Status cuStreamQuery(CuStream) { return note("cuStreamQuery"); }
@@ -135,7 +205,7 @@ Status cuEventDestroy_v2(CuEvent) { return note("cuEventDestroy"); }
 Status cuEventRecord(CuEvent, CuStream) { return note("cuEventRecord"); }
 Status cuEventQuery(CuEvent) { return note("cuEventQuery"); }
 Status cuEventSynchronize(CuEvent) { return note("cuEventSynchronize"); }
-Status cuEventElapsedTime(float* ms, CuEvent, CuEvent) { return *ms = 0.5f, note("cuEventElapsedTime"); }
+Status cuEventElapsedTime(float* ms, CuEvent, CuEvent) { return *ms = elapsed_ms[elapsed_at++ % elapsed_ms.size()], note("cuEventElapsedTime"); }
 Status cuGraphInstantiateWithFlags(CuGraphExec* graph, CuGraph, unsigned long long) { return point_at_something(graph), note("cuGraphInstantiate"); }
 Status cuGraphLaunch(CuGraphExec, CuStream) { return note("cuGraphLaunch"); }
 Status cuGraphDestroy(CuGraph) { return note("cuGraphDestroy"); }

@@ -3,7 +3,9 @@
 
 #include <dlfcn.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "generators/cuda/driver/driver.h"
 
@@ -21,6 +23,12 @@ class FakeCuda {
 
   // This function answers with `status` from now on, by its name without _v2.
   void fail(const char* name, Status status) const { function<void (*)(const char*, int)>("fake_fail")(name, status); }
+
+  // Time: what a call of this function takes of the host, what passes between two events (one value after the other, and again), the SMs' clock.
+  void cost(const char* name, std::int64_t ns) const { function<void (*)(const char*, std::int64_t)>("fake_cost")(name, ns); }
+  std::int64_t now() const { return function<std::int64_t (*)()>("fake_now")(); }
+  void elapsed(const std::vector<float>& ms) const { function<void (*)(const float*, std::size_t)>("fake_elapsed")(ms.data(), ms.size()); }
+  void sm_mhz(std::uint64_t mhz) const { function<void (*)(std::uint64_t)>("fake_sm_mhz")(mhz); }
 
   void set_attribute(int attribute, int value) const { function<void (*)(int, int)>("fake_attribute")(attribute, value); }
 

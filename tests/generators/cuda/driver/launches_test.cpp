@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "generators/cuda/driver/hold.h"
 #include "generators/cuda/driver/memory.h"
 #include "generators/cuda/driver/stream.h"
 #include "generators/cuda/driver/tensor_map.h"
@@ -155,6 +156,20 @@ TEST_F(Launches, events_mark_moments_of_streams) {
     EXPECT_EQ(fake.calls(), "cuEventRecord; cuStreamWaitEvent; cuEventRecord; cuEventSynchronize; cuEventElapsedTime");
   }
   EXPECT_EQ(fake.calls(), "cuEventDestroy; cuEventDestroy; cuStreamDestroy; cuStreamDestroy");
+}
+
+TEST_F(Launches, a_hold_is_one_thread_that_tells_the_clock) {
+  const Stream stream(device);
+  fake.calls();
+  const Hold hold(device);
+  EXPECT_EQ(fake.calls(), "cuLibraryLoadData; cuLibraryGetKernel kiln_hold; cuKernelGetFunction; cuMemAlloc 16");
+  fake.sm_mhz(1755);
+  hold.launch(stream, 20000);
+  EXPECT_EQ(fake.calls(), "cuLaunchKernelEx hold 20000");
+  EXPECT_EQ(hold.sm_mhz(stream), 1755);
+  EXPECT_EQ(fake.calls(), "cuMemcpyDtoHAsync 16; cuStreamSynchronize");
+  fake.fail("cuLibraryLoadData", 2);
+  EXPECT_TRUE(error_of([&] { Hold another(device); }).starts_with("cuLibraryLoadData of ")) << error_of([&] { Hold another(device); });
 }
 
 TEST_F(Launches, a_tensor_map_is_encoded_in_cudas_numbers) {

@@ -1,6 +1,9 @@
 // Whole messages: what an author of a kernel reads.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <stdexcept>
+
 #include "generators/cuda/emulator/tensor_map.h"
 #include "numbers.h"
 #include "subjects.h"
@@ -37,6 +40,12 @@ std::string thrown(F f) {
   return "nothing was thrown";
 }
 
+TEST(Messages, a_kernel_without_its_file_names_the_file) {
+  ::setenv("KILN_TESTS_DIR", "/nowhere", 1);
+  EXPECT_EQ(thrown<std::runtime_error>([] { text_of(ring()); }),
+            "/nowhere/generators/cuda/emulator/kernels/ring.cu cannot be read; $KILN_TESTS_DIR says where the tests' files are");
+  ::unsetenv("KILN_TESTS_DIR");
+}
 TEST(Messages, a_tensor_map_is_refused_with_both_numbers) {
   const TensorMap2d map{.base = nullptr, .inner = 64, .outer = 64, .pitch_bytes = 128, .box_inner = 64, .box_outer = 64, .element_bytes = 2, .swizzle = Swizzle::b128};
   const auto refused = [&](auto change) {

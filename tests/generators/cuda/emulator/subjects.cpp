@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include "generators/cuda/emulator/tensor_map.h"
 #include "numbers.h"
+#include "tests/support/tests_folder.h"
 
 namespace kiln::generators::cuda::emulator {
 namespace {
@@ -463,10 +462,7 @@ Subject every_width(bool is_e4m3, bool b_mn) {
 }
 
 std::string text_of(const Subject& subject) {
-  std::ifstream file(std::string(KILN_TESTS_DIR) + "/generators/cuda/emulator/kernels/" + subject.kernel + ".cu");
-  std::ostringstream text;
-  text << subject.head << file.rdbuf();
-  return text.str();
+  return subject.head + tests::text_of_test_file("generators/cuda/emulator/kernels/" + subject.kernel + ".cu");
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {

@@ -46,7 +46,7 @@ Subject numbers();
 Subject every_move();
 Subject every_width(bool is_e4m3, bool b_mn);  // E4M3 has no MN-major operands
 
-std::string text_of(const Subject& subject);
+std::string text_of(const Subject& subject);  // throws std::runtime_error where the kernel's file is missing
 // `from` must stand there exactly once.
 std::string replaced(std::string text, const std::string& from, const std::string& to);
 Outcome outcome(const Subject& subject, const Compiled& kernel, unsigned seed);

@@ -6,6 +6,7 @@ namespace kiln::tests {
 namespace {
 
 constexpr DType kBfloat16{TypeClass::brain_float, 16};
+constexpr DType kUInt8{TypeClass::unsigned_int, 8};
 
 ExpressionPtr e(const char* text) { return parse_expression(text); }
 
@@ -105,6 +106,53 @@ Algorithm scaled_rows() {
                       stage("y", {"n", "m"}, kFloat32, "(div f32 (cast f32 (load bf16 x.in 0 n m)) (load f32 row 0 m))"),
                       stage("scales", {"m"}, kFloat32, "(load f32 row 0 m)")};
   algorithm.outputs = {"y", "scales"};
+  return algorithm;
+}
+
+namespace {
+
+// As dsl/float8_halide.h writes it, of an f32 `value`: 3 bits of mantissa from exponent -6 on, or 2 from -14 on.
+std::string encoded(bool is_e5m2, const std::string& value) {
+  std::string text =
+      "(let u8 bits (reinterpret u32 VALUE) (let u8 magnitude (call u32 bitwise_and (variable u32 bits) (constant u32 2147483647)) "
+      "(let u8 exponent (call u32 shift_right (variable u32 magnitude) (constant u32 23)) "
+      "(let u8 significand (call u32 bitwise_or (call u32 bitwise_and (variable u32 magnitude) (constant u32 8388607)) (constant u32 8388608)) "
+      "(let u8 shift (add u32 (constant u32 DROPPED) (min u32 (sub u32 (constant u32 SMALLEST) (min u32 (variable u32 exponent) (constant u32 SMALLEST))) (constant u32 LOST))) "
+      "(let u8 odd (call u32 bitwise_and (call u32 shift_right (variable u32 significand) (variable u32 shift)) (constant u32 1)) "
+      "(let u8 below (sub u32 (call u32 shift_left (constant u32 1) (sub u32 (variable u32 shift) (constant u32 1))) (constant u32 1)) "
+      "(let u8 rounded (call u32 shift_right (add u32 (add u32 (variable u32 significand) (variable u32 below)) (variable u32 odd)) (variable u32 shift)) "
+      "(let u8 binade (sub u32 (max u32 (variable u32 exponent) (constant u32 SMALLEST)) (constant u32 SMALLEST)) "
+      "(let u8 code (add u32 (call u32 shift_left (variable u32 binade) (constant u32 MANTISSA)) (variable u32 rounded)) "
+      "(cast u8 (select u32 (gt bool (variable u32 magnitude) (constant u32 2139095040)) (constant u32 127) "
+      "(call u32 bitwise_or (min u32 (variable u32 code) (constant u32 LARGEST)) "
+      "(call u32 bitwise_and (call u32 shift_right (variable u32 bits) (constant u32 24)) (constant u32 128)))))))))))))))";
+  const std::pair<std::string, std::string> words[] = {{"DROPPED", is_e5m2 ? "21" : "20"}, {"SMALLEST", is_e5m2 ? "113" : "121"}, {"LOST", is_e5m2 ? "4" : "5"},
+                                                       {"MANTISSA", is_e5m2 ? "2" : "3"},   {"LARGEST", is_e5m2 ? "123" : "126"},  {"VALUE", value}};
+  for (const auto& [word, number] : words)
+    for (std::size_t at; (at = text.find(word)) != std::string::npos;) text.replace(at, word.size(), number);
+  return text;
+}
+
+}  // namespace
+
+Algorithm coded_rows() {
+  Algorithm algorithm = scaled_rows();
+  algorithm.generator = "coded_rows";
+  algorithm.arguments[1] = buffer("y", true, kUInt8, 2);
+  algorithm.stages[3] = stage("scaled", {"n", "m"}, kFloat32, "(div f32 (cast f32 (load bf16 x.in 0 n m)) (load f32 row 0 m))");
+  algorithm.stages.insert(algorithm.stages.begin() + 4, stage("y", {"n", "m"}, kUInt8, encoded(false, "(load f32 scaled 0 n m)").c_str()));
+  return algorithm;
+}
+
+Algorithm codes(bool is_e5m2) {
+  Algorithm algorithm;
+  algorithm.generator = "codes";
+  algorithm.contract = Contract::strict;
+  algorithm.arguments = {buffer("x", false, kFloat32, 2), buffer("y", true, kUInt8, 2)};
+  algorithm.symbols = {{"m", {{"x", 1}, {"y", 1}}}, {"n", {{"x", 0}, {"y", 0}}}};
+  algorithm.symbol_order = {"m", "n"};
+  algorithm.stages = {stage("x.in", {"d0", "d1"}, kFloat32, "(load f32 x 0 d0 d1)"), stage("y", {"n", "m"}, kUInt8, encoded(is_e5m2, "(load f32 x.in 0 n m)").c_str())};
+  algorithm.outputs = {"y"};
   return algorithm;
 }
 

@@ -17,6 +17,12 @@ Algorithm shares();
 // scales(m) = max(peak(m), 1 / 512) / 448, peak(m) the largest |x| of the row; y(n, m) = x / scale: x of bf16, the outputs of f32. Contract strict.
 Algorithm scaled_rows();
 
+// The same, and y(n, m) its E4M3 code, u8, with scaled(n, m) = x / scale. Contract strict.
+Algorithm coded_rows();
+
+// y(n, m) = the E4M3 code of x, u8: x of f32. With `is_e5m2`, of E5M2. Contract strict.
+Algorithm codes(bool is_e5m2 = false);
+
 // y(n, m) = 2 · x(m, n) + z(n, m), f32. Contract strict.
 Algorithm turn();
 

@@ -45,15 +45,31 @@ EmulatedSubject::EmulatedSubject(const Algorithm& algorithm, const std::string& 
   if (reference(arguments.argv()) != 0) throw Error("the reference of " + problem + " fails: " + kiln_host_error_text());
 }
 
-std::string EmulatedSubject::difference(const generators::cuda::Emulated& program, unsigned seed) const {
-  generators::cuda::Emulated::Call call = call_;
-  if (std::string fault = program.run(call, seed); !fault.empty()) return fault;
+std::string EmulatedSubject::difference(const Run& run) const {
+  Call call = call_;
+  if (std::string fault = run(call); !fault.empty()) return fault;
   std::size_t output = 0;
   for (std::size_t i = 0; i < algorithm_.arguments.size(); ++i) {
     const Argument& argument = algorithm_.arguments[i];
     if (!argument.is_output) continue;
     const auto comparison = autotune::compare({call.outputs.at(argument.name).data(), argument.type, extents_[i]},
                                               {expected_[i].data(), reference_types_[i], extents_[i]}, tolerances_[output++]);
+    if (!comparison.passes) return autotune::describe(*comparison.worst, argument.name, {});
+  }
+  return {};
+}
+
+std::string EmulatedSubject::difference(const generators::cuda::Emulated& program, unsigned seed) const {
+  return difference([&](Call& call) { return program.run(call, seed); });
+}
+
+std::string EmulatedSubject::difference_between(const Call& one, const Call& other) const {
+  std::size_t output = 0;
+  for (std::size_t i = 0; i < algorithm_.arguments.size(); ++i) {
+    const Argument& argument = algorithm_.arguments[i];
+    if (!argument.is_output) continue;
+    const auto comparison = autotune::compare({one.outputs.at(argument.name).data(), argument.type, extents_[i]},
+                                              {other.outputs.at(argument.name).data(), argument.type, extents_[i]}, tolerances_[output++]);
     if (!comparison.passes) return autotune::describe(*comparison.worst, argument.name, {});
   }
   return {};

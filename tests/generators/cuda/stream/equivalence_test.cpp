@@ -1,26 +1,26 @@
 // What the stream skeleton's kernels compute, in the emulator, equals the reference: every shape, ragged extents, eight orders in which threads take turns.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <memory>
+#include <cstring>
 #include <string>
 #include <vector>
 
-#include "dsl/read_algorithm.h"
+#include "dsl/float8.h"
 #include "dsl/schedule.h"
 #include "generators/cuda/emulated/emulated.h"
-#include "generators/host/host.h"
-#include "generators/operators/operators.h"
 #include "schedules/devices.h"
 #include "schedules/spaces.h"
+#include "tests/generators/cuda/stream/algorithms.h"
 #include "tests/generators/cuda/stream/emulated_subject.h"
+#include "tests/generators/cuda/stream/instances.h"
+#include "tests/generators/cuda/stream/oracle.h"
 #include "tests/support/random_schedule.h"
 
 namespace kiln::tests {
 namespace {
 
 namespace cuda = generators::cuda;
-namespace host = generators::host;
 
 constexpr std::uint64_t kSeed = 20261130;
 constexpr unsigned kOrders = 8;
@@ -31,6 +31,7 @@ struct Case {
 
 constexpr const char* kFlat = "y.fuse(n, m, i).split(i, b, i, 1024, GuardWithIf).split(i, t, v, 4).gpu_blocks(b).gpu_threads(t).vectorize(v)\n";
 constexpr const char* kNorm = "\nscale.compute_at(y, m)\nsquares.compute_at(y, m)\n";
+constexpr const char* kCoded = "\nscales.compute_with(y, m)\nrow.compute_at(y, m)\npeak.compute_at(y, m)\n";
 constexpr const char* kSoft = "\nscale.compute_at(y, m)\nsum.compute_at(y, m)\npeak.compute_at(y, m)\n";
 
 std::vector<Case> cases() {
@@ -47,41 +48,18 @@ std::vector<Case> cases() {
       {"rmsnorm(m=5, n=96)", "y.rows(1, 32)\nscale.compute_at(y, m)\nsquares.compute_root().rows(2, 64)\n"},
       {"softmax(m=5, n=500)", std::string("y.rows(1, 64).vector(4)") + kSoft},
       {"softmax(m=5, n=300)", std::string("y.rows(2, 96).vector(2)\ne.compute_at(y, m)") + kSoft},
+      {"swiglu_quant(m=3, n=331)", "y.fuse(n, m, i).split(i, b, i, 1024, GuardWithIf).split(i, t, v, 8).gpu_blocks(b).gpu_threads(t).vectorize(v)\n"},
+      {"swiglu_quant(m=3, n=330, bf16)", "y.rows(1, 96).vector(2)\n"},
+      {"swiglu_quant(m=3, n=336, bf16, scale=row)", std::string("y.rows(1, 32).vector(16).fix(n)") + kCoded},
+      {"swiglu_quant(m=2, n=4096, bf16, scale=row)", std::string("y.rows(1, 128).vector(8).cluster(4)") + kCoded},
+      {"rmsnorm(m=5, n=136)", "y.rows(2, 32).vector(4).dependent_launch()\nscale.compute_at(y, m)\nsquares.compute_root().rows(2, 32).vector(4).dependent_launch()\n"},
+      {"swiglu(m=5, n=52)", std::string(kFlat) + "gate.compute_root().rows(2, 32).vector(4)\n"},
+      {"softmax(m=3, n=260)", "y.rows(1, 64).vector(4).dependent_launch()\nscale.compute_at(y, m)\nsum.compute_root().rows(2, 32).vector(4)\n"
+                              "e.compute_root().rows(1, 96).vector(2).dependent_launch()\npeak.compute_root().rows(1, 64)\n"},
+      {"swiglu_quant(m=3, n=272, bf16, scale=row)", "y.rows(1, 64).vector(8).dependent_launch()\nscales.compute_with(y, m)\nrow.compute_at(y, m)\n"
+                                                    "peak.compute_root().rows(2, 32).vector(8)\n"},
       {"softmax(m=2, n=4096)", std::string("y.rows(1, 256).vector(4).cluster(2).dependent_launch()") + kSoft},
   };
-}
-
-// Algorithm and reference of an operator under its parameters, once.
-class Oracle {
- public:
-  explicit Oracle(const std::string& problem)
-      : device_(host::probe_cpu()), algorithm(read(problem, device_)), reference(host::build_reference(algorithm, device_)) {}
-
-  static Algorithm read(const std::string& problem, const Device& device) {
-    generators::shipped_operators();
-    const std::string target = host::target_string(device, host::Isa::native, Contract::bounded);
-    const ProblemText text = parse_problem_text(problem);
-    const OperatorSignature signature = signature_of(text.operator_name, target);
-    return read_algorithm(text.operator_name, params_of(text, signature.default_params, signature.type_param), target);
-  }
-
- private:
-  Device device_;
-
- public:
-  const Algorithm algorithm;
-  const host::Loaded reference;
-};
-
-// Problems of one algorithm differ in extents alone, which stand before all else.
-const Oracle& oracle(const std::string& problem) {
-  static std::map<std::string, std::unique_ptr<Oracle>> known;
-  std::string key;
-  for (const ProblemText::Item& item : parse_problem_text(problem).items)
-    if (item.value.find_first_not_of("0123456789") != std::string::npos) key += "," + item.name + "=" + item.value;
-  std::unique_ptr<Oracle>& found = known[problem.substr(0, problem.find('(')) + key];
-  if (!found) found = std::make_unique<Oracle>(problem);
-  return *found;
 }
 
 // Where the schedule's launches are within what the emulator takes.
@@ -99,6 +77,11 @@ bool expect_equal(const std::string& problem, const Schedule& schedule) {
 
 TEST(StreamEquivalence, every_shape_equals_the_reference_in_whatever_order_threads_take_turns) {
   for (const auto& [problem, schedule] : cases()) EXPECT_TRUE(expect_equal(problem, parse_schedule(schedule))) << problem;
+}
+
+// What the tests on a device run.
+TEST(StreamEquivalence, every_kind_equals_the_reference) {
+  for (const StreamInstance& instance : stream_instances()) EXPECT_TRUE(expect_equal(instance.problem, parse_schedule(instance.schedule))) << instance.name;
 }
 
 // Seeds of each operator's space, and points drawn from it.
@@ -119,6 +102,42 @@ TEST(StreamEquivalence, of_what_spaces_hold_equals_the_reference) {
     EXPECT_GT(run, 0);
     for (int drawn = 0, tries = 0; drawn < kDraws && tries < kTries; ++tries) drawn += expect_equal(problem, space->schedule(space->sample(random)));
   }
+}
+
+// Both forms of the operator: what Halide makes of the encoding is recognised, and no integer operation is left of it.
+TEST(StreamEquivalence, swiglu_quant_is_converted_by_the_hardware) {
+  for (const std::string problem : {"swiglu_quant(m=3, n=272, bf16)", "swiglu_quant(m=3, n=272, scale=row)"}) {
+    const Oracle& known = oracle(problem);
+    const Problem resolved = resolve(parse_problem_text(problem), known.algorithm);
+    const schedules::Space space = schedules::space_for(known.algorithm, resolved, schedules::device_named("h200")).value();
+    for (const schedules::Seed& seed : space.seeds()) {
+      const std::string text = cuda::lower(known.algorithm, space.schedule(seed.point), resolved).text();
+      EXPECT_NE(text.find("put_e4m3(y_v.w, y_lanes);"), std::string::npos) << text;
+      EXPECT_EQ(text.find("__float_as_uint"), std::string::npos) << text;
+    }
+  }
+}
+
+// Every bf16, infinities and NaNs too, stored by vectors and one by one.
+TEST(StreamEquivalence, codes_of_e4m3_have_the_reference_s_bits) {
+  constexpr std::size_t kAll = 0x10000, kLast = 3;  // more than whole vectors
+  const Algorithm algorithm = codes();
+  const Problem problem = resolve(parse_problem_text(fmt::format("codes(m=1, n={})", kAll + kLast)), algorithm);
+  cuda::Emulated::Call call;
+  call.extents = [&](const Axis& place) { return extent_of(problem, algorithm, place.argument, place.dimension); };
+  call.inputs["x"].resize(4 * (kAll + kLast));
+  call.outputs["y"].resize(kAll + kLast);
+  std::vector<float> values(kAll + kLast, 1.0625f);  // a tie
+  for (std::size_t i = 0; i < kAll; ++i) {
+    const auto bits = static_cast<std::uint32_t>(i << 16);
+    std::memcpy(&values[i], &bits, sizeof bits);
+  }
+  std::memcpy(call.inputs["x"].data(), values.data(), 4 * values.size());
+  const char* schedule = "y.fuse(n, m, i).split(i, b, i, 2048, GuardWithIf).split(i, t, v, 8).gpu_blocks(b).gpu_threads(t).vectorize(v)\n";
+  const cuda::Program program = cuda::lower(algorithm, parse_schedule(schedule), problem);
+  EXPECT_EQ(cuda::Emulated(program.text(), launch_record(program)).run(call, 1), "");
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(static_cast<unsigned>(call.outputs["y"][i]), encode_float8(kE4M3FN, static_cast<double>(values[i]))) << values[i];
 }
 
 }  // namespace

@@ -67,6 +67,44 @@ TEST(CudaSpaces, of_sums_hold_only_what_the_skeleton_honours) {
   expect_honoured(dot_by_columns(), "dot_by_columns(m=8, n=64, k=36)", "sums_cuda", 50);
 }
 
+// How a schedule's kernels are launched, in their order: "pd" is two, of which the second may begin before the first has ended.
+std::string launches_of(const Algorithm& algorithm, const std::string& schedule, const Problem& problem) {
+  std::string launches;
+  for (const auto& kernel : generators::cuda::lower(algorithm, parse_schedule(schedule), problem).kernels) launches += kernel.plan.is_dependent ? 'd' : 'p';
+  return launches;
+}
+
+std::set<std::string> launches_in_space(const Algorithm& algorithm, const std::string& problem_text) {
+  const Problem problem = resolve(parse_problem_text(problem_text), algorithm);
+  schedules::Random random(test_seed(kSeed));
+  std::set<std::string> launches;
+  for (const std::string& schedule : points_of(*schedules::space_for(algorithm, problem, gpu()), random)) launches.insert(launches_of(algorithm, schedule, problem));
+  return launches;
+}
+
+// The first of several is never launched while the call before, which still reads what it writes, runs.
+TEST(CudaSpaces, of_chains_hold_one_kernel_and_several_of_which_the_later_ones_are_launched_either_way) {
+  const std::set<std::string> of_two = {"p", "d", "pp", "pd"};
+  EXPECT_EQ(launches_in_space(norm(), "norm(m=1024, n=4096)"), of_two);
+  EXPECT_EQ(launches_in_space(scaled_rows(), "scaled_rows(m=64, n=12288)"), of_two);
+  const std::set<std::string> of_three = {"p", "d", "pp", "pd", "ppp", "pdd"};
+  EXPECT_EQ(launches_in_space(gate(), "gate(m=1024, n=12288)"), of_three);
+  EXPECT_EQ(launches_in_space(shares(), "shares(m=4096, n=8192)"), of_three);
+}
+
+TEST(CudaSpaces, of_chains_begin_with_one_kernel_and_with_a_kernel_a_step) {
+  const auto seeds_of = [](const Algorithm& algorithm, const char* problem_text) {
+    const Problem problem = resolve(parse_problem_text(problem_text), algorithm);
+    const auto space = schedules::space_for(algorithm, problem, gpu());
+    std::set<std::string> launches;
+    for (const schedules::Seed& seed : space->seeds()) launches.insert(launches_of(algorithm, print(space->schedule(seed.point)), problem));
+    return launches;
+  };
+  EXPECT_EQ(seeds_of(norm(), "norm(m=1024, n=4096)"), (std::set<std::string>{"p", "pd"}));
+  EXPECT_EQ(seeds_of(shares(), "shares(m=4096, n=8192)"), (std::set<std::string>{"p", "pdd"}));
+  EXPECT_EQ(seeds_of(scaled_rows(), "scaled_rows(m=64, n=12288)"), (std::set<std::string>{"p", "pd"}));
+}
+
 TEST(CudaSpaces, of_many_rows_say_what_removed_the_last_point) {
   const Algorithm algorithm = dot_by_terms();
   const auto space = schedules::space_for(algorithm, resolve(parse_problem_text("dot_by_terms(m=16, n=64, k=64)"), algorithm), gpu());

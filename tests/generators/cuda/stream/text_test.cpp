@@ -69,6 +69,56 @@ TEST(StreamText, an_output_of_one_value_a_row_beside_the_rows) {
   expect_golden(page(lowered(scaled_rows(), "scaled_rows(m=3, n=512)", schedule)), "cuda/scaled_rows.txt");
 }
 
+// Sixteen codes are one store.
+TEST(StreamText, codes_of_e4m3_are_converted_by_the_hardware) {
+  const char* schedule = "y.rows(1, 64).vector(16)\nscales.compute_with(y, m)\nrow.compute_at(y, m)\npeak.compute_at(y, m)\n";
+  expect_golden(page(lowered(coded_rows(), "coded_rows(m=3, n=1024)", schedule)), "cuda/coded_rows.txt");
+}
+
+TEST(StreamText, codes_in_a_line_and_those_of_its_last_elements) {
+  expect_golden(lowered(codes(), "codes(m=3, n=100)", "y.fuse(n, m, i).split(i, b, i, 1024, GuardWithIf).split(i, t, v, 8).gpu_blocks(b).gpu_threads(t).vectorize(v)\n").text(),
+                "cuda/codes.txt");
+}
+
+// Two codes are no word: one conversion each.
+TEST(StreamText, codes_that_fill_no_word_are_stored_one_by_one) {
+  const std::string text = lowered(codes(), "codes(m=3, n=64)", "y.rows(1, 32).vector(2)\n").text();
+  EXPECT_NE(text.find("y[start + column + 1] = (u8)pack_e4m3(y_lanes[1], 0.0f);"), std::string::npos) << text;
+}
+
+TEST(StreamText, codes_that_are_kept_are_converted_where_they_are_computed) {
+  Algorithm algorithm = codes();
+  algorithm.arguments[1].type = kFloat32;
+  Stage kept = algorithm.stages[1];
+  kept.name = "code";
+  Stage y = kept;
+  y.name = "y";
+  y.types = {kFloat32};
+  y.values = {parse_expression("(cast f32 (load u8 code 0 n m))")};
+  algorithm.stages = {algorithm.stages[0], kept, y};
+  const std::string text = lowered(algorithm, "codes(m=3, n=64)", "y.rows(1, 32).vector(2)\n").text();
+  EXPECT_NE(text.find("return (float)((u8)pack_e4m3(x, 0.0f));"), std::string::npos) << text;
+}
+
+// The instruction for E5M2 is not used: its codes are computed as the algorithm says.
+TEST(StreamText, codes_of_e5m2_are_computed_as_they_are_written) {
+  const std::string text = lowered(codes(true), "codes(m=3, n=64)", "y.rows(1, 32).vector(2)\n").text();
+  EXPECT_EQ(text.find("e4m3"), std::string::npos) << text;
+  EXPECT_NE(text.find("__float_as_uint"), std::string::npos) << text;
+}
+
+// What differs between their launches alone is in no text: one build serves all.
+TEST(StreamText, problems_that_differ_in_rows_alone_and_launches_share_a_text) {
+  const char* rows = "y.rows(2, 64).vector(8)\nscale.compute_at(y, m)\nsquares.compute_at(y, m)\n";
+  const char* dependent = "y.rows(2, 64).vector(8).dependent_launch()\nscale.compute_at(y, m)\nsquares.compute_at(y, m)\n";
+  EXPECT_EQ(lowered(norm(), "norm(m=5, n=1024)", rows).text(), lowered(norm(), "norm(m=7239, n=1024)", dependent).text());
+  EXPECT_EQ(lowered(gate(), "gate(m=13, n=1000)", kFlat).text(), lowered(gate(), "gate(m=1, n=12288)", kFlat).text());
+  const char* tiles = "y.tile(n, m, no, mo, ni, mi, 64, 64, GuardWithIf).tile(ni, mi, nt, mt, nv, mv, 4, 4).gpu_blocks(no, mo).gpu_threads(nt, mt).vectorize(nv).unroll(mv)\n";
+  EXPECT_EQ(lowered(turn(), "turn(m=100, n=200)", tiles).text(), lowered(turn(), "turn(m=4096, n=4096)", tiles).text());
+  const char* dots = "y.dots(2, 4, 2)\nc.compute_at(y, n)\n";
+  EXPECT_EQ(lowered(dot_by_terms(), "dot_by_terms(m=2, n=37, k=1000)", dots).text(), lowered(dot_by_terms(), "dot_by_terms(m=2, n=4096, k=4096)", dots).text());
+}
+
 TEST(StreamText, a_turned_matrix) {
   const char* schedule =
       "y.tile(n, m, no, mo, ni, mi, 64, 64, GuardWithIf).tile(ni, mi, nt, mt, nv, mv, 4, 4).gpu_blocks(no, mo).gpu_threads(nt, mt).vectorize(nv).unroll(mv)\n";

@@ -1,0 +1,20 @@
+// Registers of a kernel's threads, before any compiler has seen it.
+#pragma once
+
+#include "dsl/device.h"
+#include "generators/cuda/plan/stream_plan.h"
+
+namespace kiln::generators::cuda {
+
+struct RegisterEstimate {
+  int registers = 0;     // of a thread, within what the launch bounds leave
+  bool spills = false;   // more than 8 bytes
+  bool operator==(const RegisterEstimate&) const = default;
+};
+
+// Linear in what is alive at once: vectors under way, addresses, sums, converted elements. The form is from how the kernels are written, the
+// coefficients were fitted on 5,600 plans of eleven computations that NVRTC 13.0 compiled for sm_90a: within 8 registers, or 15 %, of 96 % of them, of
+// sums of three rows and more of some 85 %. For other architectures they are an estimate.
+RegisterEstimate estimate_registers(const StreamPlan& plan, const Gpu& gpu);
+
+}  // namespace kiln::generators::cuda

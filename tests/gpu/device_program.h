@@ -1,0 +1,24 @@
+// A program of kernels on the device, called as the emulator is: bytes in, bytes out.
+#pragma once
+
+#include <string>
+
+#include "generators/cuda/emulated/emulated.h"
+#include "generators/cuda/launch/loaded_program.h"
+#include "generators/cuda/lower.h"
+
+namespace kiln::gpu {
+
+class DeviceProgram {
+ public:
+  // Throws Missing where there is no device or no NVRTC.
+  explicit DeviceProgram(const generators::cuda::Program& program);
+
+  // What went wrong: the driver's words, or an input that was written; empty: nothing. A call that has not ended after ten seconds ends the process.
+  std::string run(generators::cuda::Emulated::Call& call) const;
+
+ private:
+  generators::cuda::LoadedProgram program_;
+};
+
+}  // namespace kiln::gpu
