@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "dsl/directive.h"
@@ -48,10 +50,42 @@ void require_contract(const Algorithm& algorithm, const Computation& computation
                                       computation.name, value.name, algorithm.generator, print(algorithm.contract)));
 }
 
-// What is rounded to 16 bits or fewer in the end does not show how the special-function unit approximates.
-Math math_of(const Algorithm& algorithm) {
-  const auto is_exact = [](const Argument& argument) { return argument.is_output && argument.type.is_float() && argument.type.bits > 16; };
-  return std::any_of(algorithm.arguments.begin(), algorithm.arguments.end(), is_exact) ? Math::exact : Math::approximate;
+bool is_exact_output(const Argument& argument) { return argument.is_output && argument.type.is_float() && argument.type.bits > 16; }
+
+// The operands and earlier values that a value reads.
+std::set<std::string> reads_of(const Value& value) {
+  std::set<std::string> names;
+  for (const ExpressionPtr& part : {value.expression, value.initial})
+    if (part)
+      for_each_node(*part, [&](const Expression& node) {
+        if (node.op == Op::load) names.insert(node.name);
+      });
+  return names;
+}
+
+// What is rounded to 16 bits or fewer in the end does not show how the special-function unit approximates; what an output of more bits comes of does. A buffer
+// between kernels counts as such an output where the algorithm has one. What is made of the same operands as an exact value stays exact too: in one way of
+// writing it the compiler computes it once.
+void mark_exact(Computation& computation, const Algorithm& algorithm) {
+  const bool has_exact = std::any_of(algorithm.arguments.begin(), algorithm.arguments.end(), is_exact_output);
+  const auto shows = [&](const std::string& buffer) {
+    const auto argument = std::find_if(algorithm.arguments.begin(), algorithm.arguments.end(), [&](const Argument& a) { return a.name == buffer; });
+    return argument == algorithm.arguments.end() ? has_exact : is_exact_output(*argument);
+  };
+  for (Value& value : computation.values) value.is_exact = false;
+  for (const Output& output : computation.outputs)
+    if (shows(computation.operands[static_cast<std::size_t>(output.operand)].buffer)) computation.values[static_cast<std::size_t>(output.value)].is_exact = true;
+  std::set<std::string> exact;  // operands and values; each value stands after those it uses
+  for (std::size_t i = computation.values.size(); i-- > 0;) {
+    Value& value = computation.values[i];
+    value.is_exact = value.is_exact || exact.contains(value.name);
+    if (value.is_exact) exact.merge(reads_of(value));
+  }
+  const auto reads_exactly = [&](const std::string& name) { return exact.contains(name) && computation.find_operand(name) != nullptr; };
+  for (Value& value : computation.values) {
+    const std::set<std::string> reads = reads_of(value);
+    value.is_exact = value.is_exact || std::any_of(reads.begin(), reads.end(), reads_exactly);
+  }
 }
 
 std::string function_name(const Algorithm& algorithm, const Computation& computation) {
@@ -80,9 +114,10 @@ Program lower(const Algorithm& algorithm, const Schedule& schedule, const Proble
   program.is_strict = algorithm.contract == Contract::strict;
   for (std::size_t i = 0; i < recognised.kernels.size(); ++i) {
     require_contract(algorithm, recognised.kernels[i]);
+    mark_exact(recognised.kernels[i], algorithm);
     Kernel kernel;
     kernel.plan = plan_stream(std::move(recognised.kernels[i]), nest.stage(recognised.leaders[i]));
-    kernel.text = emit_stream(kernel.plan, function_name(algorithm, kernel.plan.computation), math_of(algorithm));
+    kernel.text = emit_stream(kernel.plan, function_name(algorithm, kernel.plan.computation));
     program.kernels.push_back(std::move(kernel));
   }
   return program;

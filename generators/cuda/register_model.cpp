@@ -84,11 +84,9 @@ bool keeps_values(const Computation& computation) {
   return std::any_of(computation.values.begin(), computation.values.end(), [](const Value& value) { return value.is_kept; });
 }
 
-// Functions and divisions are exact: they have slow paths, branches over which the compiler moves no loads. What is rounded in the end is made of
-// approximations, an instruction each.
+// Functions and divisions that are not approximated have slow paths, branches over which the compiler moves no loads.
 bool is_exact(const Computation& computation) {
-  return std::any_of(computation.operands.begin(), computation.operands.end(),
-                     [](const Operand& operand) { return operand.is_written && operand.type == kFloat32; });
+  return std::any_of(computation.values.begin(), computation.values.end(), [](const Value& value) { return value.is_exact; });
 }
 
 // Elements go from their loads to their stores.

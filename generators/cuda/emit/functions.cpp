@@ -50,7 +50,7 @@ std::string Called::call(const std::function<std::string(const Expression&)>& ar
   return fmt::format("{}({})", function, list);
 }
 
-Called Functions::add(const std::string& name, const std::string& comment, const ExpressionPtr& expression) {
+Called Functions::add(const std::string& name, const std::string& comment, const ExpressionPtr& expression, Math math) {
   Called called;
   if (is_leaf(*expression)) {
     called.leaves = {expression};
@@ -68,7 +68,7 @@ Called Functions::add(const std::string& name, const std::string& comment, const
     }
     return known->second;
   };
-  BodyPrinter body(leaf, math_);
+  BodyPrinter body(leaf, math);
   const std::string value = body.value(expression);
   called.function = identifiers_.make(name);
   text_ += fmt::format("// {}\nDEV {} {}({}) {{", comment, value_type(expression->type), called.function, list);

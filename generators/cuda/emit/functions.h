@@ -32,16 +32,15 @@ struct Called {
 
 class Functions {
  public:
-  Functions(Identifiers& identifiers, Math math) : identifiers_(identifiers), math_(math) {}
+  explicit Functions(Identifiers& identifiers) : identifiers_(identifiers) {}
 
   // Writes the function of an expression; `comment` says what it is.
-  Called add(const std::string& name, const std::string& comment, const ExpressionPtr& expression);
+  Called add(const std::string& name, const std::string& comment, const ExpressionPtr& expression, Math math);
 
   const std::string& text() const { return text_; }
 
  private:
   Identifiers& identifiers_;
-  Math math_;
   std::string text_;
 };
 

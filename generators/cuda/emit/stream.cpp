@@ -20,13 +20,13 @@ std::string translation_unit(const std::vector<const KernelText*>& kernels) {
   return text;
 }
 
-KernelText emit_stream(const StreamPlan& plan, const std::string& name, Math math) {
+KernelText emit_stream(const StreamPlan& plan, const std::string& name) {
   switch (plan.shape) {
-    case StreamPlan::Shape::flat: return emit_flat(plan, name, math);
-    case StreamPlan::Shape::rows: return emit_rows(plan, name, math);
-    case StreamPlan::Shape::turned: return emit_turned(plan, name, math);
-    case StreamPlan::Shape::dots: return emit_dots(plan, name, math);
-    case StreamPlan::Shape::strips: return emit_strips(plan, name, math);
+    case StreamPlan::Shape::flat: return emit_flat(plan, name);
+    case StreamPlan::Shape::rows: return emit_rows(plan, name);
+    case StreamPlan::Shape::turned: return emit_turned(plan, name);
+    case StreamPlan::Shape::dots: return emit_dots(plan, name);
+    case StreamPlan::Shape::strips: return emit_strips(plan, name);
   }
   KILN_CHECK(false, "a shape without a skeleton");
 }

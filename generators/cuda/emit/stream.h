@@ -34,6 +34,6 @@ struct KernelText {
 std::string translation_unit(const std::vector<const KernelText*>& kernels);
 
 // `name` is the function's. Throws ScheduleError for an expression that no kernel can say.
-KernelText emit_stream(const StreamPlan& plan, const std::string& name, Math math);
+KernelText emit_stream(const StreamPlan& plan, const std::string& name);
 
 }  // namespace kiln::generators::cuda

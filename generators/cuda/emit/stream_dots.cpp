@@ -131,6 +131,6 @@ class DotsKernel : public SumsKernel {
 
 }  // namespace
 
-KernelText emit_dots(const StreamPlan& plan, const std::string& name, Math math) { return DotsKernel(plan, name, math).emit(); }
+KernelText emit_dots(const StreamPlan& plan, const std::string& name) { return DotsKernel(plan, name).emit(); }
 
 }  // namespace kiln::generators::cuda

@@ -79,6 +79,6 @@ class FlatKernel : public StreamKernel {
 
 }  // namespace
 
-KernelText emit_flat(const StreamPlan& plan, const std::string& name, Math math) { return FlatKernel(plan, name, math).emit(); }
+KernelText emit_flat(const StreamPlan& plan, const std::string& name) { return FlatKernel(plan, name).emit(); }
 
 }  // namespace kiln::generators::cuda

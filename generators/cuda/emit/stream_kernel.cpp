@@ -25,7 +25,7 @@ std::string word_of(StoreHint hint) {
   return {};
 }
 
-StreamKernel::StreamKernel(const StreamPlan& plan, std::string name, Math math) : plan_(plan), name_(std::move(name)), functions_(identifiers_, math) {
+StreamKernel::StreamKernel(const StreamPlan& plan, std::string name) : plan_(plan), name_(std::move(name)), functions_(identifiers_) {
   identifiers_.make(name_);
   declare_operands();
   write_functions();
@@ -55,7 +55,8 @@ void StreamKernel::write_functions() {
     if (before) encoded_.insert(value.name);
     const std::string comment = is_reduction ? fmt::format("What one {} gives to {}", value.kind == Value::Kind::dot ? "term" : "element", value.name)
                                              : fmt::format("{} {}{}", value.kind == Value::Kind::row ? "One a row:" : "Each", value.name, before ? ", before it is rounded to E4M3" : "");
-    called_[value.name] = functions_.add(value.name + (is_reduction ? "_term" : "_value"), comment, before ? before : value.expression);
+    called_[value.name] = functions_.add(value.name + (is_reduction ? "_term" : "_value"), comment, before ? before : value.expression,
+                                         value.is_exact ? Math::exact : Math::approximate);
   }
 }
 

@@ -14,7 +14,7 @@ namespace kiln::generators::cuda {
 
 class StreamKernel {
  public:
-  StreamKernel(const StreamPlan& plan, std::string name, Math math);
+  StreamKernel(const StreamPlan& plan, std::string name);
 
   KernelText emit();
 

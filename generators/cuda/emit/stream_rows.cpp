@@ -268,6 +268,6 @@ class RowsKernel : public StreamKernel {
 
 }  // namespace
 
-KernelText emit_rows(const StreamPlan& plan, const std::string& name, Math math) { return RowsKernel(plan, name, math).emit(); }
+KernelText emit_rows(const StreamPlan& plan, const std::string& name) { return RowsKernel(plan, name).emit(); }
 
 }  // namespace kiln::generators::cuda

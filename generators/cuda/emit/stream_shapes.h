@@ -5,10 +5,10 @@
 
 namespace kiln::generators::cuda {
 
-KernelText emit_flat(const StreamPlan& plan, const std::string& name, Math math);
-KernelText emit_rows(const StreamPlan& plan, const std::string& name, Math math);
-KernelText emit_turned(const StreamPlan& plan, const std::string& name, Math math);
-KernelText emit_dots(const StreamPlan& plan, const std::string& name, Math math);
-KernelText emit_strips(const StreamPlan& plan, const std::string& name, Math math);
+KernelText emit_flat(const StreamPlan& plan, const std::string& name);
+KernelText emit_rows(const StreamPlan& plan, const std::string& name);
+KernelText emit_turned(const StreamPlan& plan, const std::string& name);
+KernelText emit_dots(const StreamPlan& plan, const std::string& name);
+KernelText emit_strips(const StreamPlan& plan, const std::string& name);
 
 }  // namespace kiln::generators::cuda

@@ -110,6 +110,6 @@ class StripsKernel : public SumsKernel {
 
 }  // namespace
 
-KernelText emit_strips(const StreamPlan& plan, const std::string& name, Math math) { return StripsKernel(plan, name, math).emit(); }
+KernelText emit_strips(const StreamPlan& plan, const std::string& name) { return StripsKernel(plan, name).emit(); }
 
 }  // namespace kiln::generators::cuda

@@ -9,7 +9,7 @@
 
 namespace kiln::generators::cuda {
 
-SumsKernel::SumsKernel(const StreamPlan& plan, std::string name, Math math) : StreamKernel(plan, std::move(name), math) {
+SumsKernel::SumsKernel(const StreamPlan& plan, std::string name) : StreamKernel(plan, std::move(name)) {
   for (const Value& value : computation().values) {
     const bool is_stored = std::any_of(computation().outputs.begin(), computation().outputs.end(), [&](const Output& output) { return &value_of(output) == &value; });
     if (value.kind != Value::Kind::dot && (!is_stored || value.kind != Value::Kind::element))

@@ -10,7 +10,7 @@ namespace kiln::generators::cuda {
 class SumsKernel : public StreamKernel {
  public:
   // Throws ScheduleError for values beside the sum and what is stored.
-  SumsKernel(const StreamPlan& plan, std::string name, Math math);
+  SumsKernel(const StreamPlan& plan, std::string name);
 
  protected:
   const Operand& weights() const;   // read once, by column and term

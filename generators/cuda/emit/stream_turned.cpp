@@ -81,6 +81,6 @@ class TurnedKernel : public StreamKernel {
 
 }  // namespace
 
-KernelText emit_turned(const StreamPlan& plan, const std::string& name, Math math) { return TurnedKernel(plan, name, math).emit(); }
+KernelText emit_turned(const StreamPlan& plan, const std::string& name) { return TurnedKernel(plan, name).emit(); }
 
 }  // namespace kiln::generators::cuda

@@ -40,6 +40,48 @@ inline generators::package::Entry plain_entry() {
   return entry;
 }
 
+// Rows scaled by what a first kernel made of them: two kernels, a buffer between them, a scalar, a cluster, a dependent launch.
+inline generators::cuda::LaunchRecord two_launches() {
+  using namespace generators::cuda;
+  using Kind = LaunchParameter::Kind;
+  const Length columns{{"x", 0}, 0}, rows{{"x", 1}, 0};
+  LaunchRecord record;
+  record.kernels = {{.name = "scaled_sums", .threads = 64, .grid = {{{rows}, 2}}, .parameters = {{Kind::buffer, "x", {}, {}}, {Kind::buffer, "sums", {}, {}}, {Kind::count32, {}, {}, {columns}}}},
+                    {.name = "scaled_y", .threads = 128, .cluster = 2, .shared_bytes = 65536, .is_dependent = true, .grid = {{{rows}, 1}, {{columns, {{}, 3}}, 64}},
+                     .parameters = {{Kind::buffer, "x", {}, {}}, {Kind::buffer, "sums", {}, {}}, {Kind::scalar, "eps", kFloat32, {}}, {Kind::buffer, "y", {}, {}},
+                                    {Kind::count64, {}, {}, {columns, rows}}}}};
+  record.intermediates = {{"sums", {rows}, 4}};
+  record.guards = {{columns, 8, 128, 0}};
+  return record;
+}
+
+// Served on a GPU for 4 rows of 64, and for 5 to 9 rows.
+inline generators::package::Entry gpu_entry() {
+  using namespace generators::package;
+  Entry entry;
+  entry.operator_name = "scaled";
+  entry.type = "bf16";
+  const DType bf16{TypeClass::brain_float, 16};
+  entry.arguments = {{.name = "x", .type = bf16, .rank = 2}, {.name = "eps", .is_scalar = true, .type = kFloat32}, {.name = "y", .is_output = true, .type = bf16, .rank = 2}};
+  entry.symbols = {{"m", {{"x", 1}, {"y", 1}}}, {"n", {{"x", 0}, {"y", 0}}}};
+  Variant exact = plain_variant(Tier::exact, "scaled_sums", "cuda-sm_90a");
+  exact.launches = two_launches();
+  exact.extents = {{"m", 4, 4}, {"n", 64, 64}};
+  exact.alignment_bytes = {{"x", 16}, {"y", 16}};
+  Variant bucket = exact;
+  bucket.tier = Tier::bucket;
+  bucket.extents = {{"m", 5, 9}, {"n", 1, 4096}};
+  entry.variants = {exact, bucket};
+  return entry;
+}
+
+inline generators::package::KernelSet gpu_set() {
+  generators::package::KernelSet set;
+  set.name = "fast";
+  set.entries = {gpu_entry()};
+  return set;
+}
+
 inline generators::package::KernelSet plain_set() {
   generators::package::KernelSet set;
   set.name = "plain";

@@ -32,6 +32,8 @@ std::int64_t host_ns = 0;
 std::vector<float> elapsed_ms = {0.5f};     // between two events: one after the other, and again from the first
 std::size_t elapsed_at = 0;
 std::uint64_t sm_mhz = 1500;
+std::vector<CuContext> current;             // pushed by this process
+void (*on_launch)(const char* kernel, const LaunchShape*, void** arguments) = nullptr;
 std::map<std::string, std::string> kernels; // by name; an entry's address stands for the kernel
 
 // A process that finds KILN_FAKE_CUDA_BREAKS in its environment breaks its device with the first kernel that it launches, as an access to a wrong address does:
@@ -101,6 +103,7 @@ const char* fake_calls() {
   calls.clear();
   return told.c_str();
 }
+void fake_on_launch(void (*hear)(const char*, const LaunchShape*, void**)) { on_launch = hear; }
 void fake_fail(const char* name, int status) { failing[name] = status; }
 void fake_cost(const char* name, std::int64_t ns) { costs[name] = ns; }
 std::int64_t fake_now() { return host_ns; }
@@ -131,6 +134,10 @@ Status cuDeviceTotalMem_v2(std::size_t* bytes, int) { return *bytes = 150'100'00
 Status cuDeviceGetAttribute(int* value, int attribute, int) { return *value = attributes.at(attribute), note("cuDeviceGetAttribute", std::to_string(attribute)); }
 Status cuDevicePrimaryCtxRetain(CuContext* context, int device) { return point_at_something(context), note("cuDevicePrimaryCtxRetain", std::to_string(device)); }
 Status cuDevicePrimaryCtxRelease_v2(int device) { return note("cuDevicePrimaryCtxRelease", std::to_string(device)); }
+Status cuCtxGetCurrent(CuContext* context) { return *context = current.empty() ? nullptr : current.back(), note("cuCtxGetCurrent"); }
+Status cuCtxGetDevice(int* device) { return *device = 40, note("cuCtxGetDevice"); }
+Status cuCtxPushCurrent_v2(CuContext context) { return current.push_back(context), note("cuCtxPushCurrent"); }
+Status cuCtxPopCurrent_v2(CuContext* context) { return *context = current.back(), current.pop_back(), note("cuCtxPopCurrent"); }
 Status cuCtxSetCurrent(CuContext) { return note("cuCtxSetCurrent"); }
 Status cuMemAlloc_v2(Address* address, std::size_t bytes) {
   const Status status = note("cuMemAlloc", text(bytes));
@@ -184,6 +191,7 @@ Status cuLaunchKernelEx(const LaunchShape* shape, CuFunction function, void** ar
     fake_kernel(name, *shape, arguments);
     return note("cuLaunchKernelEx");
   }
+  if (on_launch != nullptr) on_launch(name.c_str(), shape, arguments);
   if (name != "kiln_hold") {
     const Status status = note("cuLaunchKernelEx", described(*shape));
     launch_something();
