@@ -33,6 +33,7 @@ namespace fs = std::filesystem;
 constexpr int kSuccess = 0, kOutOfMemory = 1, kCompilation = 6, kInternalError = 11;
 
 constexpr const char* kSoname = "libnvrtc.so.13";
+constexpr const char* kBuiltins = "libnvrtc-builtins.so.13.";
 constexpr const char* kInWheel = "site-packages/nvidia/cu13/lib/libnvrtc.so.13";
 constexpr const char* kCure =
     "\n`.ci/setup.sh` installs it into .venv, from the wheel nvidia-cuda-nvrtc; a CUDA Toolkit 13 has it too, in a folder that LD_LIBRARY_PATH can name";
@@ -65,10 +66,21 @@ NvrtcLibrary functions_of(void* handle, const std::string& place) {
   return library;
 }
 
+// NVRTC opens its other half by name alone, which finds it in the system's folders and not beside a wheel's library: once it is open, the name is known.
+void open_builtins(const fs::path& folder) {
+  std::error_code absent;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder, absent))
+    if (file.path().filename().string().starts_with(kBuiltins)) dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL);  // one that fails is missed by NVRTC, in its words
+}
+
 std::shared_ptr<const NvrtcLibrary> load(const std::vector<std::string>& places) {
   std::string failures;
   for (const std::string& place : places) {
-    if (void* const handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return std::make_shared<const NvrtcLibrary>(functions_of(handle, place));
+    if (void* const handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      auto library = std::make_shared<const NvrtcLibrary>(functions_of(handle, place));
+      open_builtins(fs::path(library->path).parent_path());
+      return library;
+    }
     failures += "\n  " + std::string(dlerror());
   }
   throw NvrtcMissing("NVRTC, which compiles kernels for GPUs, is not here; looked for" + failures + kCure);

@@ -1,8 +1,8 @@
 // Global memory that is read or written once, with the hint to the caches as a template argument. Addresses are multiples of the access, which is
-// 16 bytes at most on sm_90: 32 bytes are two accesses. Loads are ld.global.nc: nothing may write that memory while the kernel runs.
+// 16 bytes at most on sm_90: 32 bytes are two accesses. Loads but LOAD_WRITTEN are ld.global.nc: nothing may write that memory while the kernel runs.
 #pragma once
 
-enum LoadHint { LOAD_PLAIN, LOAD_NO_L1, LOAD_STREAMING, LOAD_EVICT_FIRST, LOAD_L2_128B, LOAD_L2_256B };
+enum LoadHint { LOAD_PLAIN, LOAD_NO_L1, LOAD_STREAMING, LOAD_EVICT_FIRST, LOAD_L2_128B, LOAD_L2_256B, LOAD_WRITTEN };
 enum StoreHint { STORE_PLAIN, STORE_STREAMING, STORE_EVICT_FIRST, STORE_THROUGH };
 
 DEV u64 evict_first_policy_() { u64 p; asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(p)); return p; }
@@ -21,7 +21,8 @@ template <int BYTES, LoadHint HINT> DEV void load_words_(u32* w, const void* p) 
   else if constexpr (HINT == LOAD_STREAMING) { KILN_LOAD("ld.global.cs.nc"); }
   else if constexpr (HINT == LOAD_EVICT_FIRST) { KILN_LOAD_POLICY("ld.global.nc.L1::no_allocate.L2::cache_hint"); }
   else if constexpr (HINT == LOAD_L2_128B) { KILN_LOAD("ld.global.nc.L1::no_allocate.L2::128B"); }
-  else { KILN_LOAD("ld.global.nc.L1::no_allocate.L2::256B"); }
+  else if constexpr (HINT == LOAD_L2_256B) { KILN_LOAD("ld.global.nc.L1::no_allocate.L2::256B"); }
+  else { KILN_LOAD("ld.global"); }
 }
 template <int BYTES, LoadHint HINT = LOAD_PLAIN> DEV Vec<BYTES> load_stream(const void* p) {
   Vec<BYTES> v;
@@ -29,6 +30,8 @@ template <int BYTES, LoadHint HINT = LOAD_PLAIN> DEV Vec<BYTES> load_stream(cons
   if constexpr (BYTES == 32) load_words_<16, HINT>(v.w + 4, (const char*)p + 16);
   return v;
 }
+// One element of what an earlier kernel wrote, which may still have run when this one began.
+template <class T> DEV T load_written(const T* p) { return *(const volatile T*)p; }
 
 #define KILN_STORE(OP)                                                                                                                    \
   if constexpr (BYTES == 4) asm volatile(OP ".u32 [%0], %1;" ::"l"(p), "r"(w[0]) : "memory");                                              \

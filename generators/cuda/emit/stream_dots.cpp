@@ -60,7 +60,7 @@ class DotsKernel : public SumsKernel {
       const std::string row = plan().rows_at_once > 1 ? "min(r, rows - 1)" : "r";
       for (const Operand& one : computation().operands)
         if (one.reach == Reach::row_terms)
-          lines_.add(fmt::format("const {} {} = load_stream<{}>({} + (i64){} * terms + term);", vector_type(one), vectors(one.name), plan().vector * one.type.bytes(), pointer(one.name), row));
+          lines_.add(fmt::format("const {} {} = {};", vector_type(one), vectors(one.name), load(one, fmt::format("(i64){} * terms + term", row))));
       lines_.open_unrolled("c", plan().columns_per_team);
       lines_.add("#pragma unroll");
       lines_.open(fmt::format("for (int i = 0; i < {}; ++i)", plan().vector));

@@ -65,7 +65,7 @@ class FlatKernel : public StreamKernel {
       case Op::load: {
         const Operand* one = computation().find_operand(leaf.name);
         KILN_CHECK(one != nullptr, "a flat kernel keeps no values: " + leaf.name);
-        return is_one_by_one_ ? read_one(one->type, fmt::format("__ldg({} + t)", pointer(one->name))) : lane(*one, subscript_);
+        return is_one_by_one_ ? read_one(one->type, load_one(*one, "t")) : lane(*one, subscript_);
       }
       default:
         throw ScheduleError(fmt::format("{}: its value depends on where an element stands, which a line of elements does not say; write {}.rows(1, 256)",

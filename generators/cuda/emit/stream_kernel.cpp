@@ -72,9 +72,18 @@ void StreamKernel::parameter(KernelParameter::Kind kind, int place, const std::s
 std::string StreamKernel::vector_type(const Operand& one) const { return fmt::format("Vec<{}>", plan_.vector * one.type.bytes()); }
 
 std::string StreamKernel::load(const Operand& one, const std::string& at) const {
-  // What every row reads again stays in the caches; hints are for what comes once.
-  const LoadHint hint = one.reach == Reach::column ? LoadHint::plain : plan_.loads;
-  return fmt::format("load_stream<{}, {}>({} + {})", plan_.vector * one.type.bytes(), word_of(hint), pointer(one.name), at);
+  return fmt::format("load_stream<{}, {}>({} + {})", plan_.vector * one.type.bytes(), load_word(one), pointer(one.name), at);
+}
+
+// What every row or column reads again stays in the caches; hints are for what comes once.
+std::string StreamKernel::load_word(const Operand& one) const {
+  if (one.is_of_earlier) return "LOAD_WRITTEN";
+  const bool comes_again = one.reach == Reach::column || one.reach == Reach::row_terms;
+  return word_of(comes_again ? LoadHint::plain : plan_.loads);
+}
+
+std::string StreamKernel::load_one(const Operand& one, const std::string& at) const {
+  return fmt::format("{}({} + {})", one.is_of_earlier ? "load_written" : "__ldg", pointer(one.name), at);
 }
 
 void StreamKernel::declare_vectors(const Operand& one, int accesses) {
@@ -88,7 +97,7 @@ void StreamKernel::declare_vectors(const Operand& one, int accesses) {
 
 void StreamKernel::load_vectors(const Operand& one, const std::string& subscript, const std::string& at) {
   if (!is_narrow(one)) return lines_.add(fmt::format("{}{} = {};", vectors(one.name), subscript, load(one, at)));
-  for (int i = 0; i < plan_.vector; ++i) lines_.add(fmt::format("{}{}[{}] = __ldg({} + {} + {});", vectors(one.name), subscript, i, pointer(one.name), at, i));
+  for (int i = 0; i < plan_.vector; ++i) lines_.add(fmt::format("{}{}[{}] = {};", vectors(one.name), subscript, i, load_one(one, fmt::format("{} + {}", at, i))));
 }
 
 std::string StreamKernel::lane(const Operand& one, const std::string& subscript) const {

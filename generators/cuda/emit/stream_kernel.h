@@ -39,6 +39,8 @@ class StreamKernel {
   bool is_narrow(const Operand& operand) const { return plan_.vector * operand.type.bytes() < 4; }  // less than a word: element by element
   std::string vector_type(const Operand& operand) const;
   std::string load(const Operand& operand, const std::string& at) const;   // `load_stream<16, …>(x + at)`
+  std::string load_one(const Operand& operand, const std::string& at) const;  // an element: `__ldg(x + at)`
+  std::string load_word(const Operand& operand) const;                        // the hint of load_stream
 
   // Declares the vectors of an operand; with `accesses` of them an array.
   void declare_vectors(const Operand& operand, int accesses);

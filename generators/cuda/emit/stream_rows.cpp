@@ -137,7 +137,7 @@ class RowsKernel : public StreamKernel {
     });
     for (const Operand& one : computation().operands)
       if (!one.is_written && one.reach == Reach::row)
-        lines_.add(fmt::format("const {} {} = {};", value_type(one.type), vectors(one.name), read_one(one.type, fmt::format("__ldg({} + row)", pointer(one.name)))));
+        lines_.add(fmt::format("const {} {} = {};", value_type(one.type), vectors(one.name), read_one(one.type, load_one(one, "row"))));
   }
 
   void keep(const Value& value) {

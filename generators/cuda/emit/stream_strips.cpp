@@ -63,12 +63,12 @@ class StripsKernel : public SumsKernel {
 
   void load_terms_of_row(const Operand& one) {
     // Fewer rows than there are sums for: the last one again, whose sum nobody stores.
-    const std::string at = fmt::format("{} + (i64){} * terms + base", pointer(one.name), plan().rows_at_once > 1 ? "min(r, rows - 1)" : "r");
+    const std::string at = fmt::format("(i64){} * terms + base", plan().rows_at_once > 1 ? "min(r, rows - 1)" : "r");
     const int bytes = plan().accesses * one.type.bytes();
-    if (is_in_vector(one)) return lines_.add(fmt::format("const Vec<{}> {} = load_stream<{}>({});", bytes, vectors(one.name), bytes, at));
+    if (is_in_vector(one)) return lines_.add(fmt::format("const Vec<{}> {} = load_stream<{}, {}>({} + {});", bytes, vectors(one.name), bytes, load_word(one), pointer(one.name), at));
     lines_.add(fmt::format("{} {}[{}];", value_type(one.type), vectors(one.name), plan().accesses));
     lines_.add("#pragma unroll");
-    lines_.add(fmt::format("for (int v = 0; v < {}; ++v) {}[v] = {};", plan().accesses, vectors(one.name), read_one(one.type, fmt::format("__ldg({} + v)", at))));
+    lines_.add(fmt::format("for (int v = 0; v < {}; ++v) {}[v] = {};", plan().accesses, vectors(one.name), read_one(one.type, load_one(one, at + " + v"))));
   }
 
   void share() {

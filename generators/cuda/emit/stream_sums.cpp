@@ -62,7 +62,7 @@ std::string SumsKernel::argument(const Expression& leaf) {
 
 std::string SumsKernel::element_operand(const Operand& one) const {
   const std::string at = one.reach == Reach::every ? "(i64)row * columns + column" : one.reach == Reach::column ? "column" : "row";
-  return read_one(one.type, fmt::format("__ldg({} + {})", pointer(one.name), at));
+  return read_one(one.type, load_one(one, at));
 }
 
 }  // namespace kiln::generators::cuda

@@ -32,6 +32,7 @@ struct Operand {
   DType type;
   Reach reach = Reach::every;
   bool is_written = false;
+  bool is_of_earlier = false;  // read, and written by an earlier kernel of the program, which may still run when this one begins
   bool operator==(const Operand&) const = default;
 };
 

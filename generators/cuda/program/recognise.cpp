@@ -394,7 +394,9 @@ class KernelReader {
       if (known->second[d].extent != dimensions[d].extent)
         refuse(fmt::format("dimension {} of {} is read over {} elements here and over {} elsewhere", d, own.name, dimensions[d].extent, known->second[d].extent));
     const std::string buffer = stage(s).facts->is_output ? places_.output_argument(own.name).name : own.name;
-    return operand(buffer, e.type, axes);
+    const ExpressionPtr load = operand(buffer, e.type, axes);
+    std::find_if(result_.operands.begin(), result_.operands.end(), [&](const Operand& one) { return one.name == load->name; })->is_of_earlier = true;
+    return load;
   }
 
   ExpressionPtr operand(const std::string& buffer, DType type, const Axes& axes) {

@@ -351,7 +351,7 @@ std::vector<T> random_words(std::size_t count, unsigned seed) {
 Outcome run_every_move(const Runner& run, const Launch& launch) {
   Memory memory;
   const auto words = random_words<std::uint32_t>(128, 15);
-  const auto stream = random_words<char>(24 * 1024, 16);
+  const auto stream = random_words<char>(28 * 1024, 16);
   const auto* x = input(memory, "x", words);
   auto *matrices = output<std::uint32_t>(memory, "matrices", 192), *shared = output<std::uint32_t>(memory, "shared", 80), *shuffled = output<std::uint32_t>(memory, "shuffled", 96);
   const char* from = input(memory, "from", stream);

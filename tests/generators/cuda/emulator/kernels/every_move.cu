@@ -44,4 +44,5 @@ extern "C" __global__ void __launch_bounds__(32) every_move(const u32* x, u32* m
   copies<LOAD_EVICT_FIRST, STORE_THROUGH>(from, to);
   copies<LOAD_L2_128B, STORE_PLAIN>(from, to);
   copies<LOAD_L2_256B, STORE_PLAIN>(from, to);
+  copies<LOAD_WRITTEN, STORE_PLAIN>(from, to);
 }
