@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "autotune/builds.h"
-#include "autotune/measure/tolerance.h"
 #include "autotune/records.h"
-#include "dsl/error.h"
 #include "db/artifacts.h"
+#include "dsl/error.h"
 #include "dsl/legality.h"
+#include "dsl/tolerance.h"
 
 namespace kiln::autotune {
 namespace {

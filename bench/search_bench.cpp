@@ -25,6 +25,7 @@
 #include "autotune/search/predicted_cost.h"
 #include "dsl/error.h"
 #include "dsl/legality.h"
+#include "schedules/sketch.h"
 #include "schedules/spaces.h"
 
 namespace kiln::bench {
@@ -91,7 +92,8 @@ class Arena {
   const schedules::Space& space() const { return *space_; }
 
   autotune::MixedSearch kilns_search(autotune::SearchPlan plan) const {
-    plan.cost = [this](const Schedule& schedule) { return autotune::predicted_cost(*algorithm_, schedule, problem_, machine_.device); };
+    if (space_->name() == schedules::kSketch)
+      plan.cost = [this](const Schedule& schedule) { return autotune::predicted_cost(*algorithm_, schedule, problem_, machine_.device); };
     std::optional<autotune::EditSearch> edits;  // of CPUs: a GPU's schedules are points
     if (!machine_.device.gpu) edits.emplace(algorithm_, problem_, machine_.device, plan.seed);
     return {autotune::make_proposer(*space_, plan), std::move(edits), plan.expected_trials};

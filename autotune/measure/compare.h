@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "autotune/measure/tolerance.h"
 #include "dsl/dtype.h"
+#include "dsl/tolerance.h"
 
 namespace kiln::autotune {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "autotune/measure/extents.h"
+#include "dsl/extents.h"
 
 namespace kiln::autotune {
 namespace {

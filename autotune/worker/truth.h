@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "autotune/measure/compare.h"
-#include "autotune/measure/tolerance.h"
 #include "autotune/worker/call_memory.h"
+#include "dsl/tolerance.h"
 
 namespace kiln::autotune {
 

@@ -14,6 +14,7 @@
 #include "dsl/loop_nest.h"
 #include "dsl/numerics.h"
 #include "dsl/stage_facts.h"
+#include "dsl/tolerance.h"
 
 namespace kiln::generators::cuda {
 namespace {
@@ -50,7 +51,21 @@ void require_contract(const Algorithm& algorithm, const Computation& computation
                                       computation.name, value.name, algorithm.generator, print(algorithm.contract)));
 }
 
-bool is_exact_output(const Argument& argument) { return argument.is_output && argument.type.is_float() && argument.type.bits > 16; }
+// Twice what approximations are wrong by: the argument of fast_exp2 has some 2^-17 left where the exponential is largest.
+constexpr double kHidesApproximations = 1.0 / (1 << 16);
+
+// The outputs that would show the errors of the special-function unit: rounding to 16 bits hides them, and so does the error that a long reduction is allowed.
+std::set<std::string> exact_outputs(const Algorithm& algorithm, const Problem& problem) {
+  const std::vector<Tolerance> allowed = tolerances(algorithm, problem);
+  std::set<std::string> names;
+  std::size_t output = 0;
+  for (const Argument& argument : algorithm.arguments) {
+    if (!argument.is_output) continue;
+    const double relative = allowed[output++].relative;
+    if (argument.type.is_float() && argument.type.bits > 16 && relative < kHidesApproximations) names.insert(argument.name);
+  }
+  return names;
+}
 
 // The operands and earlier values that a value reads.
 std::set<std::string> reads_of(const Value& value) {
@@ -63,14 +78,12 @@ std::set<std::string> reads_of(const Value& value) {
   return names;
 }
 
-// What is rounded to 16 bits or fewer in the end does not show how the special-function unit approximates; what an output of more bits comes of does. A buffer
-// between kernels counts as such an output where the algorithm has one. What is made of the same operands as an exact value stays exact too: in one way of
-// writing it the compiler computes it once.
-void mark_exact(Computation& computation, const Algorithm& algorithm) {
-  const bool has_exact = std::any_of(algorithm.arguments.begin(), algorithm.arguments.end(), is_exact_output);
+// What an exact output comes of is not approximated. A buffer between kernels counts as one where the algorithm has one. What is made of the same operands as
+// an exact value stays exact too: in one way of writing it the compiler computes it once.
+void mark_exact(Computation& computation, const Algorithm& algorithm, const std::set<std::string>& exact_outputs) {
   const auto shows = [&](const std::string& buffer) {
-    const auto argument = std::find_if(algorithm.arguments.begin(), algorithm.arguments.end(), [&](const Argument& a) { return a.name == buffer; });
-    return argument == algorithm.arguments.end() ? has_exact : is_exact_output(*argument);
+    const bool is_argument = std::any_of(algorithm.arguments.begin(), algorithm.arguments.end(), [&](const Argument& argument) { return argument.name == buffer; });
+    return is_argument ? exact_outputs.contains(buffer) : !exact_outputs.empty();
   };
   for (Value& value : computation.values) value.is_exact = false;
   for (const Output& output : computation.outputs)
@@ -112,9 +125,10 @@ Program lower(const Algorithm& algorithm, const Schedule& schedule, const Proble
   Program program;
   program.intermediates = std::move(recognised.intermediates);
   program.is_strict = algorithm.contract == Contract::strict;
+  const std::set<std::string> exact = exact_outputs(algorithm, problem);
   for (std::size_t i = 0; i < recognised.kernels.size(); ++i) {
     require_contract(algorithm, recognised.kernels[i]);
-    mark_exact(recognised.kernels[i], algorithm);
+    mark_exact(recognised.kernels[i], algorithm, exact);
     Kernel kernel;
     kernel.plan = plan_stream(std::move(recognised.kernels[i]), nest.stage(recognised.leaders[i]));
     kernel.text = emit_stream(kernel.plan, function_name(algorithm, kernel.plan.computation));

@@ -15,7 +15,7 @@ Subject::Subject(const Algorithm& algorithm, const std::string& problem, const h
       seed_(seed),
       problem_(resolve(parse_problem_text(problem), algorithm)),
       extents_(host::extents_of(algorithm, problem_)),
-      tolerances_(autotune::tolerances(algorithm, problem_)),
+      tolerances_(kiln::tolerances(algorithm, problem_)),
       reference_types_(host::reference_types(algorithm)) {
   Called called = call(reference, reference_types_);
   if (called.code != 0) throw Error("the reference of " + problem + " fails: " + kiln_host_error_text());

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "autotune/measure/tolerance.h"
 #include "dsl/algorithm.h"
 #include "dsl/problem.h"
+#include "dsl/tolerance.h"
 #include "generators/host/loaded.h"
 #include "tests/equivalence/guarded_memory.h"
 
@@ -38,7 +38,7 @@ class Subject {
   std::uint64_t seed_;
   Problem problem_;
   std::vector<std::vector<std::int64_t>> extents_;
-  std::vector<autotune::Tolerance> tolerances_;
+  std::vector<Tolerance> tolerances_;
   std::vector<DType> reference_types_;
   std::vector<GuardedMemory> expected_;
 };

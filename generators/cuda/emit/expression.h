@@ -11,8 +11,8 @@
 
 namespace kiln::generators::cuda {
 
-// How f32 functions that the special-function unit approximates are printed. Their error, some 2^-21 of the value, disappears where the result is rounded to
-// 16 bits or fewer.
+// How f32 functions that the special-function unit approximates are printed. Their error is some 2^-21 of the value, up to 2^-17 of an exponential near the
+// largest number.
 enum class Math : std::uint8_t { exact, approximate };
 
 // The C++ type that holds a value: f32 and bf16 are `float`, of which a bf16's is a rounded one. Throws ScheduleError for a type that kernels do not compute with.

@@ -65,7 +65,7 @@ struct Value {
   Op combine = Op::add;      // of a reduction: add, mul, min, max; of a dot: add
   ExpressionPtr initial;     // of both
   bool is_kept = false;      // of an element's: stays in registers from its first use on
-  bool is_exact = true;      // not to be approximated: an output of 32 bits or more comes of it
+  bool is_exact = true;      // not to be approximated: an output that would show it comes of it
 };
 
 struct Output {

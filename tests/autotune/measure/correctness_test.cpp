@@ -11,8 +11,8 @@
 #include "autotune/measure/compare.h"
 #include "autotune/measure/inputs.h"
 #include "autotune/measure/ragged.h"
-#include "autotune/measure/tolerance.h"
 #include "dsl/error.h"
+#include "dsl/tolerance.h"
 
 namespace kiln::autotune {
 namespace {

@@ -23,7 +23,7 @@ EmulatedSubject::EmulatedSubject(const Algorithm& algorithm, const std::string& 
     : algorithm_(algorithm),
       problem_(resolve(parse_problem_text(problem), algorithm)),
       extents_(host::extents_of(algorithm, problem_)),
-      tolerances_(autotune::tolerances(algorithm, problem_)),
+      tolerances_(kiln::tolerances(algorithm, problem_)),
       reference_types_(host::reference_types(algorithm)) {
   std::vector<void*> pointers;
   for (std::size_t i = 0; i < algorithm.arguments.size(); ++i) {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "autotune/measure/tolerance.h"
 #include "dsl/algorithm.h"
 #include "dsl/problem.h"
+#include "dsl/tolerance.h"
 #include "generators/cuda/emulated/emulated.h"
 #include "generators/host/loaded.h"
 
@@ -41,7 +41,7 @@ class EmulatedSubject {
   const Algorithm& algorithm_;
   Problem problem_;
   std::vector<std::vector<std::int64_t>> extents_;
-  std::vector<autotune::Tolerance> tolerances_;
+  std::vector<Tolerance> tolerances_;
   std::vector<DType> reference_types_;
   std::vector<std::vector<std::byte>> expected_;  // by argument
   Call call_;                                     // inputs and scalars as drawn, outputs of the right size

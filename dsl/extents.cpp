@@ -1,11 +1,11 @@
-#include "autotune/measure/extents.h"
+#include "dsl/extents.h"
 
 #include <algorithm>
 #include <charconv>
 #include <map>
 #include <string>
 
-namespace kiln::autotune {
+namespace kiln {
 namespace {
 
 class ExtentEvaluator {
@@ -91,4 +91,4 @@ std::optional<std::int64_t> evaluate_extents(const Expression& expression, const
   return ExtentEvaluator(algorithm, problem)(expression);
 }
 
-}  // namespace kiln::autotune
+}  // namespace kiln

@@ -1,13 +1,13 @@
-#include "autotune/measure/tolerance.h"
+#include "dsl/tolerance.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
 
-#include "autotune/measure/extents.h"
+#include "dsl/extents.h"
 
-namespace kiln::autotune {
+namespace kiln {
 namespace {
 
 constexpr double kBudget = 8;                  // times epsilon * sqrt(K): rounding errors of a sum of K random terms grow with sqrt(K)
@@ -48,7 +48,7 @@ struct Findings {
   void look_at(const Expression& root, std::int64_t points) {
     for_each_node(root, [&](const Expression& e) {
       if (rounds(e)) arithmetic = std::max(arithmetic, e.type.epsilon() * std::sqrt(static_cast<double>(points)));
-      compares_floats = compares_floats || autotune::compares_floats(e);
+      compares_floats = compares_floats || kiln::compares_floats(e);
       if ((e.op != Op::cast && e.op != Op::reinterpret) || !e.args[0]->type.is_float()) return;
       if (!e.type.is_float()) turns_float_into_integer = true;
       else if (e.op == Op::cast && e.type.epsilon() > e.args[0]->type.epsilon()) rounded_to.insert(e.type);
@@ -96,4 +96,4 @@ std::vector<Tolerance> tolerances(const Algorithm& algorithm, const Problem& pro
   return tolerances;
 }
 
-}  // namespace kiln::autotune
+}  // namespace kiln

@@ -7,7 +7,7 @@
 #include "dsl/algorithm.h"
 #include "dsl/problem.h"
 
-namespace kiln::autotune {
+namespace kiln {
 
 // error <= relative * max(|reference|, rms(reference)) + ulp(reference, output type) / 2 for floats; integers are equal. At most `outlier_fraction`
 // of the elements may miss that.
@@ -25,4 +25,4 @@ struct Tolerance {
 //   also where floats are compared.
 std::vector<Tolerance> tolerances(const Algorithm& algorithm, const Problem& problem);
 
-}  // namespace kiln::autotune
+}  // namespace kiln
