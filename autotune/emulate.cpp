@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -20,7 +22,7 @@ using generators::Rejection;
 
 // The emulator runs some million steps of a thread in a second: so many elements are a matter of seconds. Kernels of fixed, longer rows may have more.
 constexpr double kEnoughElements = 12'000, kMostElements = 70'000;
-// Odd ones, then odd multiples of the elements that an access may take.
+// Odd ones, then odd multiples of the elements that an access usually takes.
 constexpr std::array<std::int64_t, 7> kSmaller = {1, 5, 13, 40, 264, 1032, 4104};
 
 cuda::Extents extents_of(const Problem& problem, const Algorithm& algorithm) {
@@ -33,18 +35,36 @@ double elements_of(const Problem& problem) {
   return elements;
 }
 
+// What the kernels ask that a symbol's extent be a multiple of.
+std::int64_t multiple_of(const std::string& symbol, const cuda::LaunchRecord& record, const Algorithm& algorithm) {
+  const auto places = algorithm.symbols.find(symbol);
+  if (places == algorithm.symbols.end()) return 1;
+  std::int64_t multiple = 1;
+  for (const cuda::LaunchGuard& guard : record.guards)
+    if (std::find(places->second.begin(), places->second.end(), guard.length.place) != places->second.end()) multiple = std::lcm(multiple, guard.multiple);
+  return multiple;
+}
+
+// The smaller extents, each raised where it must be to an odd multiple: tiles seldom divide those.
+std::set<std::int64_t> smaller_extents(std::int64_t extent, std::int64_t multiple) {
+  std::set<std::int64_t> extents;
+  for (const std::int64_t smaller : kSmaller) {
+    const std::int64_t raised = smaller % multiple == 0 ? smaller : multiple * ((smaller / multiple + 1) | 1);
+    if (raised < extent) extents.insert(raised);
+  }
+  return extents;
+}
+
 // All problems with each extent as it is or one of the smaller ones.
-std::vector<Problem> smaller_problems(const Problem& problem) {
+std::vector<Problem> smaller_problems(const Problem& problem, const cuda::LaunchRecord& record, const Algorithm& algorithm) {
   std::vector<Problem> all{problem};
   for (const auto& [symbol, extent] : problem.extents) {
     const std::size_t before = all.size();
-    for (const std::int64_t smaller : kSmaller) {
-      if (smaller >= extent) break;
+    for (const std::int64_t smaller : smaller_extents(extent, multiple_of(symbol, record, algorithm)))
       for (std::size_t i = 0; i < before; ++i) {
         all.push_back(all[i]);
         all.back().extents[symbol] = smaller;
       }
-    }
   }
   return all;
 }
@@ -53,7 +73,7 @@ std::vector<Problem> smaller_problems(const Problem& problem) {
 
 std::optional<Problem> emulated_problem(const cuda::LaunchRecord& record, const Problem& problem, const Algorithm& algorithm) {
   std::optional<Problem> best, least;  // of those that are small enough, and of the others
-  for (const Problem& smaller : smaller_problems(problem)) {
+  for (const Problem& smaller : smaller_problems(problem, record, algorithm)) {
     const Problem candidate = within_requirements(smaller, problem, algorithm);
     const double elements = elements_of(candidate);
     const bool is_small = elements <= kEnoughElements || candidate == problem;
@@ -88,7 +108,7 @@ Emulation Emulator::emulate(const std::shared_ptr<const Algorithm>& algorithm, c
 }
 
 Emulation Emulator::emulate(const std::shared_ptr<const Algorithm>& algorithm, const Schedule& schedule, const Problem& problem, const ObjectRef& reference) {
-  const auto refused = [](Reason reason, std::string text) { return Emulation{{}, Rejection{reason, std::nullopt, std::nullopt, std::move(text)}}; };
+  const auto refused = [](Reason reason, std::string text) { return Emulation{{}, Rejection{reason, std::nullopt, std::nullopt, std::move(text)}, {}}; };
   cuda::Image program;
   try {
     const cuda::Program lowered = cuda::lower(*algorithm, schedule, problem);
@@ -98,9 +118,8 @@ Emulation Emulator::emulate(const std::shared_ptr<const Algorithm>& algorithm, c
   }
   const std::optional<Problem> small = emulated_problem(program.record, problem, *algorithm);
   if (!small)
-    return refused(Reason::emulator_fault,
-                   fmt::format("the emulator takes {} blocks, {} threads and {:.0f} elements: every problem that its kernels take is larger",
-                               cuda::emulator::kMostBlocks, cuda::emulator::kMostThreads, kMostElements));
+    return {{}, {}, fmt::format("the emulator takes {} blocks, {} threads and {:.0f} elements: every problem that its kernels take is larger",
+                                cuda::emulator::kMostBlocks, cuda::emulator::kMostThreads, kMostElements)};
   Subject subject;
   subject.algorithm = algorithm;
   subject.problem = *small;
@@ -110,7 +129,7 @@ Emulation Emulator::emulate(const std::shared_ptr<const Algorithm>& algorithm, c
   candidate.id = 1;
   candidate.object = {objects_.put_object(pack(program)), program.record.kernels.front().name, "emulated"};
   const CheckOutcome outcome = measurer_.check(prepared.key, candidate);
-  return {outcome.checked, outcome.rejection};
+  return {outcome.checked, outcome.rejection, {}};
 }
 
 }  // namespace kiln::autotune

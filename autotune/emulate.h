@@ -17,10 +17,11 @@ namespace kiln::autotune {
 struct Emulation {
   std::vector<Problem> checked;                    // each in eight orders of threads and asynchronous operations
   std::optional<generators::Rejection> rejection;  // emulator_fault, wrong_result, …
+  std::string too_large;                           // why nothing was checked; empty: something was, or is rejected
 };
 
 // The largest problem of at most some ten thousand elements that the kernels take, else the smallest of somewhat more: extents of the given one as they are,
-// or smaller ones that no tile divides. Nothing where the emulator takes none.
+// or smaller ones that no tile divides and that the kernels take. Nothing where the emulator takes none.
 std::optional<Problem> emulated_problem(const generators::cuda::LaunchRecord& record, const Problem& problem, const Algorithm& algorithm);
 
 class Emulator {
@@ -28,7 +29,7 @@ class Emulator {
   // `pool` is of the GPU that is meant: its workers build the references.
   Emulator(const Device& gpu, CompilePool& pool, const Objects& objects, const Launch& launch = {});
 
-  // Schedules that are refused, or whose launches are too large for the emulator on every problem, are a rejection too.
+  // A schedule that is refused is a rejection too. One whose launches are too large for the emulator on every problem is none: nothing is known of it.
   Emulation emulate(const std::shared_ptr<const Algorithm>& algorithm, const Schedule& schedule, const Problem& problem);
   // The same with a reference that is built: the pool is not asked.
   Emulation emulate(const std::shared_ptr<const Algorithm>& algorithm, const Schedule& schedule, const Problem& problem, const ObjectRef& reference);

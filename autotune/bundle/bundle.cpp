@@ -114,7 +114,16 @@ class Packing {
       if (admission.entrant && !passed_.contains(admission.entrant->digest)) waiting.push_back(&*admission.entrant);
       else if (admission.entrant) settle(*admission.entrant, std::nullopt);
     const std::vector<Emulation> emulations = emulators_.emulate(item_, waiting, reference_);
-    for (std::size_t i = 0; i < waiting.size(); ++i) settle(*waiting[i], emulations[i].rejection);
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      if (!emulations[i].too_large.empty()) note_unemulated(*waiting[i], emulations[i].too_large);
+      settle(*waiting[i], emulations[i].rejection);
+    }
+  }
+
+  // Its size is no fault of the candidate: the GPU will say whether it is right.
+  void note_unemulated(const Entrant& entrant, const std::string& why) {
+    ++packed_.unemulated;
+    run_.note("unemulated", fmt::format("{} of {} is packed without having run in the emulator: {}", entrant.digest.short_hex(), packed_.problem, why));
   }
 
   void settle(const Entrant& entrant, const std::optional<Rejection>& rejection) {

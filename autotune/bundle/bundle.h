@@ -22,6 +22,7 @@ struct BundleOptions {
 struct PackedProblem {
   std::string problem;               // as text
   int tried = 0, packed = 0;
+  int unemulated = 0;                // of those packed: too large for the emulator on every problem
   std::map<std::string, int> rejected;  // reason -> count
 };
 
@@ -33,8 +34,8 @@ struct BundleOutcome {
   StopRequest stopped = StopRequest::go_on;
 };
 
-// Every candidate is a trial of a run in the user's store; what fails here, in the emulator too, is rejected here. The folder appears whole or not at
-// all. Throws UsageError (a device that is no GPU, a folder that is there already), EnvironmentError (no NVRTC, no C++ compiler for the emulator, no
+// Every candidate is a trial of a run in the user's store; what fails here, in the emulator too, is rejected here; what is too
+// large for the emulator is packed all the same, and counted. The folder appears whole or not at all. Throws UsageError (a device that is no GPU, a folder that is there already), EnvironmentError (no NVRTC, no C++ compiler for the emulator, no
 // linker).
 BundleOutcome bundle(const BundleOptions& options, Progress& progress, const std::function<StopRequest()>& stop_request);
 

@@ -46,6 +46,7 @@ std::string print_least(const generators::Predicted& predicted, const Gpu& gpu) 
 
 std::string print_emulation(const Emulation& emulation) {
   if (emulation.rejection) return "in the emulator: " + print_rejection(*emulation.rejection);
+  if (!emulation.too_large.empty()) return fmt::format("in the emulator: not run: {}\n", emulation.too_large);
   std::string problems;
   for (const Problem& problem : emulation.checked) problems += (problems.empty() ? "" : ", ") + print(problem);
   return fmt::format("in the emulator: right, in eight orders of threads and asynchronous operations, on {}\n", problems);
@@ -72,7 +73,9 @@ Json emulation_json(const std::optional<Emulation>& emulation) {
   if (!emulation) return nullptr;
   Json checked = Json::array();
   for (const Problem& problem : emulation->checked) checked.push_back(print(problem));
-  return {{"checked", checked}, {"rejection", rejection_json(emulation->rejection)}};
+  return {{"checked", checked},
+          {"too_large", emulation->too_large.empty() ? Json(nullptr) : Json(emulation->too_large)},
+          {"rejection", rejection_json(emulation->rejection)}};
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ int run(const Flags& flags, const Common& common) {
   if (device.gpu) {
     const GpuExplanation explanation = explain_gpu(flags, std::move(subject), device);
     print_result(common.json ? explanation_json(explanation) : print_explanation(explanation));
-    return explanation.build.rejection || (explanation.emulation && explanation.emulation->rejection) ? kNegative : kDone;
+    return explanation.build.rejection || (explanation.emulation && (explanation.emulation->rejection || !explanation.emulation->too_large.empty())) ? kNegative : kDone;
   }
   const Explanation explanation = explain(flags, std::move(subject), device);
   print_result(common.json ? explanation_json(explanation) : print_explanation(explanation));
