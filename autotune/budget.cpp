@@ -5,8 +5,18 @@
 
 namespace kiln::autotune {
 
+void Budget::need(double finals_s, double coverage_s) {
+  finals_need_s_ = finals_s;
+  coverage_need_s_ = coverage_s;
+}
+
+double Budget::search_ends_s() const {
+  const double needed = total_s_ - kClosing_s - finals_need_s_ - coverage_need_s_;
+  return std::min(search_share_s(), std::max(needed, search_share_s() / 2));
+}
+
 double Budget::finals_s(double spent_s, std::size_t remaining) const {
-  const double usable = (left_s(spent_s) - kClosing_s) * 7 / 8;
+  const double left = left_s(spent_s) - kClosing_s, usable = left - std::max(left / 8, std::min(coverage_need_s_, left / 2));
   return std::max(0.0, usable / static_cast<double>(std::max<std::size_t>(1, remaining)));
 }
 

@@ -17,15 +17,21 @@ class Budget {
 
   explicit Budget(double total_s) : total_s_(total_s) {}
 
+  // What is known to be needed, once the problems are prepared: their finals, and the checks of bucket variants after these. The search gives way to it, but
+  // never more than half of its time.
+  void need(double finals_s, double coverage_s);
+
   double total_s() const { return total_s_; }
-  double search_ends_s() const { return (total_s_ - kClosing_s) * (1 - kFinalsShare); }
-  // What one problem's finals may take when `remaining` problems, this one included, have not had theirs. An eighth of the share stays for
-  // checks of generic and bucket variants.
+  // What the search may take by the promise alone: equal runs plan by it, however long their first steps took.
+  double search_share_s() const { return (total_s_ - kClosing_s) * (1 - kFinalsShare); }
+  double search_ends_s() const;
+  // What one problem's finals may take when `remaining` problems, this one included, have not had theirs. An eighth of the share, or what they are known to
+  // need, stays for checks of bucket variants.
   double finals_s(double spent_s, std::size_t remaining) const;
   double left_s(double spent_s) const { return total_s_ - spent_s; }
 
  private:
-  double total_s_;
+  double total_s_, finals_need_s_ = 0, coverage_need_s_ = 0;
 };
 
 // The longest that one step may take before its process is killed: what never ends costs a share of the budget, not all of it.

@@ -5,24 +5,41 @@
 #include <map>
 #include <set>
 
+#include "autotune/builds.h"
 #include "autotune/measure/ragged.h"
 #include "autotune/sweep.h"
-#include "autotune/builds.h"
 #include "db/choices.h"
 #include "db/coverage.h"
 
 namespace kiln::autotune {
 namespace {
 
-// The symbol in which the problems of one algorithm differ when it is only one.
-std::optional<std::string> varying_symbol(const std::vector<const WorkItem*>& items) {
+// Where a problem of the double extent needs more, the interval ends at the extent itself: its reference would take the time of the next run.
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
+
+// The symbol in which the problems of one algorithm differ when it is only one; else that of its first output's outermost dimension, as rows are.
+std::optional<std::string> served_symbol(const std::vector<const WorkItem*>& items) {
+  const Algorithm& algorithm = *items.front()->algorithm;
   std::set<std::string> varying;
   for (const auto& [symbol, extent] : items.front()->problem.extents)
     for (const WorkItem* item : items)
       if (item->problem.extents.at(symbol) != extent) varying.insert(symbol);
-  for (const WorkItem* item : items)
-    if (item->problem.orders != items.front()->problem.orders) return std::nullopt;
-  return varying.size() == 1 ? std::optional(*varying.begin()) : std::nullopt;
+  if (varying.size() == 1) return *varying.begin();
+  const auto output = std::find_if(algorithm.arguments.begin(), algorithm.arguments.end(), [](const Argument& argument) { return argument.is_output; });
+  for (const auto& [symbol, axes] : algorithm.symbols)
+    for (const Axis& axis : axes)
+      if (axis.argument == output->name && axis.dimension == output->rank - 1) return symbol;
+  return std::nullopt;
+}
+
+std::int64_t bytes_of_arguments(const Problem& problem, const Algorithm& algorithm) {
+  std::int64_t bytes = 0;
+  for (const Argument& argument : algorithm.arguments) {
+    std::int64_t elements = argument.type.bytes();
+    for (int d = 0; d < argument.rank; ++d) elements *= extent_of(problem, algorithm, argument.name, d);
+    bytes += elements;
+  }
+  return bytes;
 }
 
 void cover_bucket(Run& run, const WorkItem& item, const ObjectRef& reference, const std::string& symbol, ServedInterval interval) {
@@ -52,19 +69,41 @@ void cover_bucket(Run& run, const WorkItem& item, const ObjectRef& reference, co
                               .max_error = found.max_error});
 }
 
-void cover_buckets(Run& run, std::vector<const WorkItem*> items, const ObjectRef& reference) {
-  if (items.size() < 2) return;
-  const std::optional<std::string> symbol = varying_symbol(items);
-  if (!symbol) return;
-  std::sort(items.begin(), items.end(), [&](const WorkItem* a, const WorkItem* b) { return a->problem.extents.at(*symbol) < b->problem.extents.at(*symbol); });
+void cover_group(Run& run, const ServedGroup& group, const ObjectRef& reference) {
   std::vector<std::int64_t> extents;
-  for (const WorkItem* item : items) extents.push_back(item->problem.extents.at(*symbol));
+  for (const WorkItem* item : group.items) extents.push_back(item->problem.extents.at(group.symbol));
   const std::vector<ServedInterval> intervals = bucket_intervals(extents);
-  for (std::size_t i = 0; i < items.size() && run.budget.left_s(run.spent_s()) > Budget::kClosing_s; ++i)
-    cover_bucket(run, *items[i], reference, *symbol, intervals[i]);
+  for (std::size_t i = 0; i < extents.size() && run.budget.left_s(run.spent_s()) > Budget::kClosing_s; ++i) {
+    const WorkItem& item = *group.items[i];
+    ServedInterval served = intervals[i];
+    Problem largest = item.problem;
+    largest.extents[group.symbol] = served.most;
+    if (bytes_of_arguments(largest, *item.algorithm) > kMostBytes) served.most = extents[i];
+    cover_bucket(run, item, reference, group.symbol, served);
+  }
 }
 
 }  // namespace
+
+std::vector<ServedGroup> served_groups(const std::vector<const WorkItem*>& items, bool has_generic) {
+  const std::optional<std::string> symbol = served_symbol(items);
+  std::vector<ServedGroup> groups;
+  if (!symbol) return groups;
+  for (const WorkItem* item : items) {
+    const auto is_alike = [&](const ServedGroup& group) {
+      Problem moved = item->problem;
+      moved.extents[*symbol] = group.items.front()->problem.extents.at(*symbol);
+      return moved == group.items.front()->problem;
+    };
+    const auto found = std::find_if(groups.begin(), groups.end(), is_alike);
+    if (found == groups.end()) groups.push_back({*symbol, {item}});
+    else found->items.push_back(item);
+  }
+  if (has_generic) std::erase_if(groups, [](const ServedGroup& group) { return group.items.size() < 2; });
+  const auto by_extent = [&](const WorkItem* a, const WorkItem* b) { return a->problem.extents.at(*symbol) < b->problem.extents.at(*symbol); };
+  for (ServedGroup& group : groups) std::sort(group.items.begin(), group.items.end(), by_extent);
+  return groups;
+}
 
 std::vector<ServedInterval> bucket_intervals(const std::vector<std::int64_t>& extents) {
   std::vector<ServedInterval> intervals;
@@ -108,7 +147,8 @@ std::vector<Problem> generic_cases(const Problem& problem, const Algorithm& algo
 void cover_intervals(Run& run, const std::vector<Tuning>& tunings) {
   for (const auto& [algorithm, items] : by_algorithm(tunings)) {
     if (run.stop_request() == StopRequest::leave) return;
-    cover_buckets(run, items, run.builds.reference(run, *items.front()));
+    const ObjectRef reference = run.builds.reference(run, *items.front());
+    for (const ServedGroup& group : served_groups(items, !run.device.gpu)) cover_group(run, group, reference);
   }
 }
 

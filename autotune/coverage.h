@@ -1,6 +1,7 @@
 // What serves the extents that nobody tuned: generic builds for this CPU and for x86-64-v2, and buckets around winners.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "autotune/tuning.h"
@@ -11,9 +12,17 @@ namespace kiln::autotune {
 // the search. One that cannot be made is a note.
 void cover_every_extent(Run& run, const std::vector<Tuning>& tunings);
 
-// After the choices: gives every winner the interval of the one symbol in which the problems of its algorithm differ, checked at both ends. Ends at the
-// budget; what is not covered then is covered by the next run.
+// After the choices: gives every winner an interval of one symbol, checked at both ends: of the only one in which the problems of its algorithm differ, else of
+// its output's outermost dimension. Ends at the budget; what is not covered then is covered by the next run.
 void cover_intervals(Run& run, const std::vector<Tuning>& tunings);
+
+// Pure: the problems of one algorithm that intervals of `symbol` part among them, by its extent: they differ in nothing else.
+struct ServedGroup {
+  std::string symbol;
+  std::vector<const WorkItem*> items;
+};
+// With a generic variant for the rest, a problem alone needs no interval.
+std::vector<ServedGroup> served_groups(const std::vector<const WorkItem*>& items, bool has_generic);
 
 // Pure: the interval of `symbol` that each of the sorted, distinct `extents` serves: up to the geometric mean with its neighbours, down to 1 at the
 // lower end and up to twice the last at the upper.

@@ -85,7 +85,7 @@ struct Measurer::Impl {
   Loss lose(const Exit& exit, std::string garbage = {});
   std::optional<Loss> converse(const std::string& kind, const Json& body, double call_limit_s, double limit_s, const OnMessage& on_message,
                                const Stop& stop = {});
-  Prepared prepare(const std::string& key, const Subject& subject);
+  Prepared prepare(const std::string& key, const Subject& subject, bool is_again);
   std::optional<Loss> converse_about(const std::string& key, const std::string& kind, Json body, double call_limit_s, double limit_s,
                                      const OnMessage& on_message, const Stop& stop = {});
   template <typename Outcome, typename FromJson>
@@ -186,12 +186,14 @@ std::optional<Measurer::Impl::Loss> Measurer::Impl::converse(const std::string& 
   }
 }
 
-Prepared Measurer::Impl::prepare(const std::string& key, const Subject& subject) {
+// Again: in another worker, which needs the reference's results only if it is asked to check something.
+Prepared Measurer::Impl::prepare(const std::string& key, const Subject& subject, bool is_again) {
   Prepared prepared;
-  const std::string algorithm = objects.put_algorithm(kiln::to_json(*subject.algorithm));
+  Json body = to_json(subject, objects.put_algorithm(kiln::to_json(*subject.algorithm)));
+  body["again"] = is_again;
   const auto ask = [&] {
     ensure_worker();
-    return converse("prepare", to_json(subject, algorithm), limits.prepare_s, limits.prepare_s,
+    return converse("prepare", body, limits.prepare_s, limits.prepare_s,
                     [&](const Message& message) { prepared = prepared_from_json(message.body); });
   };
   auto loss = ask();
@@ -222,7 +224,7 @@ std::optional<Measurer::Impl::Loss> Measurer::Impl::converse_about(const std::st
         },
         stop);
     if (loss || !is_unknown) return loss;
-    prepare(key, subject->second);
+    prepare(key, subject->second, true);
   }
 }
 
@@ -252,7 +254,7 @@ const Protocol& Measurer::protocol() const { return impl_->protocol; }
 
 Prepared Measurer::prepare(const Subject& subject) {
   const std::string key = subject_key(subject);
-  Prepared prepared = impl_->prepare(key, subject);
+  Prepared prepared = impl_->prepare(key, subject, false);
   impl_->subjects[key] = subject;
   return prepared;
 }

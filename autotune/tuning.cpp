@@ -28,7 +28,7 @@ constexpr double kScreenSlack = 0.02;
 constexpr std::size_t kFinalists = 5;
 // One race may take this share of the search, so that long kernels meet more than a few batches; what a ranking leaves open, the finals decide.
 constexpr double kScreenShare = 0.08, kRankShare = 0.03;
-constexpr double kLeastRace_s = 2;
+constexpr double kLeastRace_s = 2, kLeastFinal_s = 1;
 // What a candidate costs: its build (0.1 to 0.3 s of a core), and calls: to check, to warm and to screen, and its share of a ranking.
 constexpr double kBuild_s = 0.25;
 constexpr double kCalls = 40;
@@ -146,7 +146,9 @@ std::optional<Entrant> Tuning::first_that_runs(const std::vector<Wish>& wishes) 
     subject.reference = reference_;
     subject.flops = flops_of(*entrant);
     subject.seed = run_.seed;
+    const auto start = Clock::now();
     prepared_ = run_.measurer.prepare(subject);
+    preparing_s_ = seconds_since(start);
     if (is_restored) {
       if (wish.schedule.is_opaque()) entrant->directives = run_.builds.directives_of(run_, item_, wish.schedule);
       seed_directives(*entrant);
@@ -194,7 +196,7 @@ SearchPlan Tuning::plan() const {
   const double call_s = least_ns(flops_of(*baseline_), run_.device, run_.measurer.protocol().threads) * 1e-9;
   SearchPlan plan;
   plan.seed = run_.seed;
-  plan.expected_trials = static_cast<std::uint64_t>(std::clamp(run_.budget.search_ends_s() / (kBuild_s + kCalls * call_s), 40.0, 2000.0));
+  plan.expected_trials = static_cast<std::uint64_t>(std::clamp(run_.budget.search_share_s() / (kBuild_s + kCalls * call_s), 40.0, 2000.0));
   return plan;
 }
 
@@ -307,7 +309,7 @@ void Tuning::screen_and_rank(std::vector<Entrant> entrants) {
   for (const Entrant& entrant : entrants) start_trial(run_.store, entrant.trial);
   RaceOptions options;
   options.stage = RaceStage::screen;
-  options.limit_s = std::max(kLeastRace_s, run_.budget.search_ends_s() * kScreenShare);
+  options.limit_s = std::max(kLeastRace_s, run_.budget.search_share_s() * kScreenShare);
   std::vector<Settled> screened = race(entrants, options);
   std::vector<Entrant> passed;
   for (Settled& one : screened) {
@@ -330,7 +332,7 @@ void Tuning::screen_and_rank(std::vector<Entrant> entrants) {
   }
   if (passed.empty()) return;
   options.stage = RaceStage::rank;
-  options.limit_s = std::max(kLeastRace_s, run_.budget.search_ends_s() * kRankShare);
+  options.limit_s = std::max(kLeastRace_s, run_.budget.search_share_s() * kRankShare);
   for (Settled& one : race(passed, options)) {
     if (!one.result.rejection && !one.result.samples.empty()) {
       one.entrant.ratio = one.result.to_baseline.value;
@@ -379,7 +381,7 @@ void Tuning::finals(double limit_s) {
     RaceOptions options;
     options.stage = RaceStage::final_;
     options.fresh_process = true;
-    options.limit_s = std::max(1.0, limit_s - seconds_since(start));
+    options.limit_s = std::max(kLeastFinal_s, limit_s - seconds_since(start) - finals_need_s() + kLeastFinal_s);
     for (const Settled& one : race(finalists, options)) {
       if (!one.result.rejection) continue;
       // It passed before and does not now: no choice may fall on it.
@@ -394,6 +396,10 @@ void Tuning::finals(double limit_s) {
     }
   }
 }
+
+// A final is in a fresh process, which makes the inputs again; the checks of a bucket prepare a problem at both ends.
+double Tuning::finals_need_s() const { return preparing_s_ - prepared_.reference_s + kLeastFinal_s; }
+double Tuning::coverage_need_s() const { return 2 * preparing_s_; }
 
 Prospect Tuning::prospect() const {
   Prospect prospect;

@@ -27,6 +27,9 @@ class Tuning {
 
   // The best few against the baseline and what is chosen now, in fresh processes. Takes about `limit_s` at most.
   void finals(double limit_s);
+  // What the finals take at least, and the checks of an interval around the winner.
+  double finals_need_s() const;
+  double coverage_need_s() const;
 
   Prospect prospect() const;
   bool is_contended() const { return contended_; }
@@ -63,6 +66,7 @@ class Tuning {
   Proposals proposals_;
   ObjectRef reference_;
   Prepared prepared_;
+  double preparing_s_ = 0;                // what that took
   std::optional<Entrant> baseline_;
   double baseline_ns_ = 0;
   double floor_ = 0;

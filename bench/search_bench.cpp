@@ -2,7 +2,8 @@
 // of evaluations: for each problem and seed the best schedule that either found, raced against each other at the end. Both start from the space's
 // seeds; a schedule that several searches propose is built and timed once. With --exhaustive against every point of the space instead: how much slower
 // than the best of all is what the search finds in so many evaluations.
-// usage: search_bench KILN_PROGRAM [--device NAME] [--exhaustive] [--evaluations N] [--seeds N] [--load LIBRARY]... PROBLEM...
+// With --outcomes FILE each point's rank and ratio to the first seed are written too, a line each: for experiments without the device.
+// usage: search_bench KILN_PROGRAM [--device NAME] [--exhaustive [--outcomes FILE]] [--evaluations N] [--seeds N] [--load LIBRARY]... PROBLEM...
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -43,6 +45,7 @@ struct Arguments {
   std::string program;
   std::string device = "cpu";
   bool is_exhaustive = false;
+  std::string outcomes;  // a file; empty: none
   std::uint64_t evaluations = 100, seeds = 3;
   std::vector<std::string> libraries, problems;
 };
@@ -283,15 +286,21 @@ void compare(Machine& machine, const std::string& problem, const Arguments& argu
 constexpr std::size_t kSweepBatch = 32;
 
 // Every point of the space once; its best, by ratio, at most `most`.
-Found measure_all(Arena& arena, std::size_t most) {
+Found measure_all(Arena& arena, std::size_t most, const std::string& file) {
   Found found;
   std::vector<Schedule> batch;
+  std::ofstream lines;
+  if (!file.empty()) {
+    lines.open(file, std::ios::app);
+    lines << print(arena.problem()) << "\n";
+  }
   const auto flush = [&] {
     const std::vector<Outcome> outcomes = arena.evaluate(batch);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       found.failed += !outcomes[i];
       if (outcomes[i]) found.best.emplace(*outcomes[i], batch[i]);
       if (found.best.size() > most) found.best.erase(std::prev(found.best.end()));
+      if (outcomes[i] && lines.is_open()) lines << found.proposed - batch.size() + i << " " << *outcomes[i] << "\n";
     }
     batch.clear();
   };
@@ -308,7 +317,7 @@ Found measure_all(Arena& arena, std::size_t most) {
 void compare_with_all(Machine& machine, const std::string& problem, const Arguments& arguments) {
   constexpr std::size_t kBestOfAll = 12;  // a screen errs by some percent: the best is among these
   Arena arena(machine, problem);
-  const Found all = measure_all(arena, kBestOfAll);
+  const Found all = measure_all(arena, kBestOfAll, arguments.outcomes);
   std::vector<Found> searched;
   std::vector<Schedule> best;
   for (const auto& [ratio, schedule] : all.best) best.push_back(schedule);
@@ -356,15 +365,17 @@ Arguments parse(int argc, char** argv) {
       arguments.evaluations = positive(argv[++i]);
     } else if (word == "--seeds") {
       arguments.seeds = positive(argv[++i]);
+    } else if (word == "--outcomes") {
+      arguments.outcomes = argv[++i];
     } else if (word == "--device") {
       arguments.device = argv[++i];
     } else if (word == "--load") {
       arguments.libraries.emplace_back(argv[++i]);
     } else {
-      throw UsageError(word + " is unknown; there are --device, --exhaustive, --evaluations, --seeds, --load");
+      throw UsageError(word + " is unknown; there are --device, --exhaustive, --outcomes, --evaluations, --seeds, --load");
     }
   }
-  if (arguments.problems.empty()) throw UsageError("usage: search_bench KILN_PROGRAM [--device NAME] [--exhaustive] [--evaluations N] [--seeds N] [--load LIBRARY]... PROBLEM...");
+  if (arguments.problems.empty()) throw UsageError("usage: search_bench KILN_PROGRAM [--device NAME] [--exhaustive [--outcomes FILE]] [--evaluations N] [--seeds N] [--load LIBRARY]... PROBLEM...");
   return arguments;
 }
 

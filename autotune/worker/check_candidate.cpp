@@ -119,16 +119,17 @@ CheckOutcome check_candidate(PreparedSubject& subject, LoadedCandidate& build, c
     return check.call_ns();
   };
   std::optional<std::size_t> ragged;
+  const Case& timed = subject.timed();  // may run the reference: not the candidate's doing
   {
     const Suspect suspect(page, candidate.id);
-    outcome.rejection = build.find_unmet(algorithm, subject.timed().inputs.extents);
+    outcome.rejection = build.find_unmet(algorithm, timed.inputs.extents);
     if (outcome.rejection) return outcome;
-    outcome.call_ns = judge(subject.timed());
+    outcome.call_ns = judge(timed);
     if (outcome.rejection || !options.ragged) return outcome;
     ragged = find_ragged(subject, build);
   }
   if (!ragged) return outcome;
-  const Case& judged = subject.ragged(*ragged);  // may run the reference: not the candidate's doing
+  const Case& judged = subject.ragged(*ragged);  // the same
   const Suspect suspect(page, candidate.id);
   judge(judged);
   return outcome;

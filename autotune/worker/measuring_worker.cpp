@@ -74,7 +74,7 @@ class MeasuringWorker {
       subjects_.push_front({key, std::make_unique<PreparedSubject>(subject_from_json(body, *objects_), *objects_)});
       forget_some();
     }
-    answer.send("prepared", to_json(find(key)->prepared()));
+    if (!body.at("again").get<bool>()) answer.send("prepared", to_json(find(key)->prepared()));
     end(answer);
   }
 
@@ -110,7 +110,7 @@ class MeasuringWorker {
       ClocksOutcome outcome;
       if (const auto build = load(candidate, outcome.rejection)) {
         const Suspect suspect(page_, candidate.id);
-        const Inputs& inputs = subject.timed().inputs;
+        const Inputs& inputs = subject.inputs();
         outcome.rejection = build->find_unmet(subject.algorithm(), inputs.extents);
         if (!outcome.rejection) outcome = build->clocks(subject.algorithm(), inputs);
       }

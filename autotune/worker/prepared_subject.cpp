@@ -29,22 +29,36 @@ bool accepts(const generators::host::Loaded& reference, const Algorithm& algorit
   }
 }
 
+// A file is written and read with its digest, at some 200 MB/s: what the reference makes faster than that is made again.
+bool is_worth_keeping(const Case& made) {
+  constexpr double kFileBytes_s = 200e6;
+  double bytes = 0;
+  for (const OutputTruth& output : made.truth) bytes += static_cast<double>(output.bytes());
+  return made.reference_s > bytes / kFileBytes_s;
+}
+
 }  // namespace
 
 PreparedSubject::PreparedSubject(Subject subject, const Objects& objects)
     : subject_(std::move(subject)), objects_(objects), reference_(load_object(objects, subject_.reference)) {
   if (const auto short_of = shortfall(reference_, algorithm(), subject_.problem))
     throw UsageError(fmt::format("{}: {}; the algorithm reads outside what this problem gives it", print(subject_.problem), *short_of));
-  timed_ = make_case(subject_.problem, 0, subject_.runs_in_tiles());
+  timed_ = make_case(subject_.problem, 0);
   for (const Problem& problem : autotune::ragged_problems(subject_.problem, algorithm()))
     if (accepts(reference_, algorithm(), problem)) ragged_.push_back(problem);
   ragged_cases_.resize(ragged_.size());
 }
 
-Prepared PreparedSubject::prepared() const {
+const Case& PreparedSubject::timed() {
+  if (timed_->truth.empty()) find_truth(*timed_, subject_.runs_in_tiles());
+  return *timed_;
+}
+
+Prepared PreparedSubject::prepared() {
   Prepared prepared;
   prepared.key = subject_key(subject_);
-  prepared.whole = std::all_of(timed_->truth.begin(), timed_->truth.end(), [](const OutputTruth& output) { return output.whole; });
+  const Truth& truth = timed().truth;
+  prepared.whole = std::all_of(truth.begin(), truth.end(), [](const OutputTruth& output) { return output.whole; });
   prepared.ragged = ragged_;
   if (ragged_.empty())
     prepared.ragged_absent = autotune::ragged_problems(subject_.problem, algorithm()).empty() ? "no extent is large enough to be made ragged"
@@ -67,34 +81,38 @@ std::size_t PreparedSubject::bytes() const {
 
 // The first ragged problem is small whatever the timed one is; the others are as large as that.
 const Case& PreparedSubject::ragged(std::size_t i) {
-  if (!ragged_cases_[i]) ragged_cases_[i] = make_case(ragged_[i], 1 + i, i > 0 && subject_.runs_in_tiles());
+  if (!ragged_cases_[i]) ragged_cases_[i] = make_case(ragged_[i], 1 + i);
+  if (ragged_cases_[i]->truth.empty()) find_truth(*ragged_cases_[i], i > 0 && subject_.runs_in_tiles());
   return *ragged_cases_[i];
 }
 
-std::unique_ptr<Case> PreparedSubject::make_case(const Problem& problem, std::size_t scalar_choice, bool in_tiles) const {
+std::unique_ptr<Case> PreparedSubject::make_case(const Problem& problem, std::size_t scalar_choice) const {
   auto made = std::make_unique<Case>();
   made->problem = problem;
   made->inputs = make_inputs(algorithm(), problem, subject_.seed, scalar_choice);
   made->tolerances = tolerances(algorithm(), problem);
-  find_truth(*made, in_tiles);
   return made;
 }
 
 void PreparedSubject::find_truth(Case& made, bool in_tiles) const {
-  made.truth = in_tiles ? output_tiles(algorithm(), made.inputs, subject_.seed) : whole_outputs(algorithm(), made.inputs);
+  Truth truth = in_tiles ? output_tiles(algorithm(), made.inputs, subject_.seed) : whole_outputs(algorithm(), made.inputs);
   const Digest name = digest("truth", fmt::format("{}\n{}\n{}\n", subject_key(subject_), print(made.problem), in_tiles ? "tiles" : "whole"));
   const std::filesystem::path path = objects_.folder() / "truths" / (name.hex() + ".bin");
-  if (load(made.truth, path)) return;
+  if (load(truth, path)) {
+    made.truth = std::move(truth);
+    return;
+  }
   const Clock::time_point begun = Clock::now();
   try {
-    compute(made.truth, reference_, algorithm(), made.inputs);
+    compute(truth, reference_, algorithm(), made.inputs);
   } catch (const Error&) {
     if (!in_tiles) throw;
     find_truth(made, false);  // elements that cannot be computed apart: a histogram, a scan
     return;
   }
   made.reference_s = seconds_since(begun);
-  save(made.truth, path);
+  made.truth = std::move(truth);
+  if (is_worth_keeping(made)) save(made.truth, path);
 }
 
 }  // namespace kiln::autotune

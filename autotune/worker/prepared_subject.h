@@ -14,23 +14,26 @@ namespace kiln::autotune {
 struct Case {
   Problem problem;
   Inputs inputs;
-  Truth truth;
+  Truth truth;  // empty until it is asked for
   std::vector<Tolerance> tolerances;  // one an output argument
   double reference_s = 0;             // 0: the truth came from a file
 };
 
 class PreparedSubject {
  public:
-  // Runs the reference on the timed problem, or takes its results from the cache folder. Throws UsageError when the algorithm reads outside an input,
-  // naming input and numbers; Error when the reference refuses its call.
+  // Makes the inputs. Throws UsageError when the algorithm reads outside one of them, naming input and numbers.
   PreparedSubject(Subject subject, const Objects& objects);
 
   const Subject& subject() const { return subject_; }
   const Algorithm& algorithm() const { return *subject_.algorithm; }
-  const Case& timed() const { return *timed_; }
-  Prepared prepared() const;
+  // Of the timed problem: all that timing takes.
+  const Inputs& inputs() const { return timed_->inputs; }
 
-  // The ragged cases that the reference accepts; each reference runs when its case is asked for.
+  // What these give has its truth: the reference runs when a case is first asked for, where the cache folder has not its results. Throw Error when it refuses
+  // its call.
+  const Case& timed();
+  Prepared prepared();
+  // The ragged cases that the reference accepts.
   const std::vector<Problem>& ragged_problems() const { return ragged_; }
   const Case& ragged(std::size_t i);
 
@@ -38,7 +41,7 @@ class PreparedSubject {
   std::size_t bytes() const;
 
  private:
-  std::unique_ptr<Case> make_case(const Problem& problem, std::size_t scalar_choice, bool in_tiles) const;
+  std::unique_ptr<Case> make_case(const Problem& problem, std::size_t scalar_choice) const;
   void find_truth(Case& made, bool in_tiles) const;
 
   Subject subject_;

@@ -273,11 +273,11 @@ TwoSeries take_two_series(TimedKernel& timed, const Protocol& protocol, Clock::t
 
 void run_race(MeasuredDevice& device, const PreparedSubject& subject, std::vector<Contender> contenders, const RaceRequest& request, SharedPage& page,
               const std::function<void(const RaceResult&)>& tell) {
-  const auto calls = device.rotation(subject.algorithm(), subject.timed().inputs);
+  const auto calls = device.rotation(subject.algorithm(), subject.inputs());
   std::vector<Contender> starters;
   for (Contender& contender : contenders) {
     const Suspect suspect(page, contender.entry.candidate.id);
-    auto rejection = contender.build->find_unmet(subject.algorithm(), subject.timed().inputs.extents);
+    auto rejection = contender.build->find_unmet(subject.algorithm(), subject.inputs().extents);
     if (!rejection) {
       starters.push_back(std::move(contender));
       continue;
@@ -296,10 +296,10 @@ FloorOutcome measure_floor(MeasuredDevice& device, const PreparedSubject& subjec
   FloorOutcome best;
   {
     const Suspect suspect(page, kernel.id);
-    best.rejection = build.find_unmet(subject.algorithm(), subject.timed().inputs.extents);
+    best.rejection = build.find_unmet(subject.algorithm(), subject.inputs().extents);
   }
   if (best.rejection) return best;
-  const auto calls = device.rotation(subject.algorithm(), subject.timed().inputs);
+  const auto calls = device.rotation(subject.algorithm(), subject.inputs());
   const auto timed = build.timed_kernel(*calls, kernel.id);
   timed->warm(0);
   const Clock::time_point deadline = seconds_from_now(2 * request.protocol.max_s);

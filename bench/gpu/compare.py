@@ -1,9 +1,10 @@
 """A kernel set against PyTorch on the GPU at hand: results against float64, then times, both in this process.
 
-usage: compare.py PACKAGE [PROBLEM…] [--modes eager,compile,max] [--rounds N]
+usage: compare.py PACKAGE [PROBLEM…] [--cold PACKAGE] [--modes eager,compile,max] [--rounds N]
 
-PACKAGE is the folder that `kiln export --set streams` wrote. Times are medians over rounds; in each round everything is timed once, in a new order.
-hot: a CUDA graph of several calls on the same arguments. cold: after reading 256 MB, a graph of one call.
+PACKAGE is the folder that `kiln export --set streams` wrote; --cold names another, whose kernels take part in the cold races instead. Times are medians over
+rounds; in each round everything is timed once, in a new order. hot: a CUDA graph of several calls on the same arguments, submitted while the GPU is held
+up. cold: after reading 256 MB, a graph of one call.
 """
 import argparse
 import importlib.util
@@ -19,6 +20,7 @@ DEVICE = torch.device("cuda", 0)
 POISON = 0xFF  # NaN in every float type: what is not written is seen
 HOT_CALLS, LONG_CALLS, LONG_BYTES = 20, 5, 10**9
 COLD_BYTES = 256 << 20
+HELD_CYCLES = 60_000  # some 30 us: longer than a graph takes to be submitted
 
 
 def load_package(folder):
@@ -223,14 +225,14 @@ def checked_everywhere(kiln, case, what):
     return "" if same else what + ": direct call, side stream and graph differ in bits"
 
 
-def timed(functions, case, rounds):
-    """{name: (hot us, cold us, half the distance of the quartiles of each in %)}"""
+def timed(hot_functions, cold_functions, case, rounds):
+    """{name: (hot us, half the distance of the quartiles in %, the same cold)}"""
     calls = LONG_CALLS if case.bytes() > LONG_BYTES else HOT_CALLS
-    hot = {name: captured(function, calls) for name, function in functions.items()}
-    cold = {name: captured(function, 1) for name, function in functions.items()}
+    hot = {name: captured(function, calls) for name, function in hot_functions.items()}
+    cold = {name: captured(function, 1) for name, function in cold_functions.items()}
     evict = torch.randn(COLD_BYTES // 4, device=DEVICE)
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    times = {name: ([], []) for name in functions}
+    times = {name: ([], []) for name in hot}
 
     def one(graph, per):
         begin.record()
@@ -240,9 +242,10 @@ def timed(functions, case, rounds):
         return begin.elapsed_time(end) * 1e3 / per
 
     for each in range(rounds + 2):
-        order = list(functions)
+        order = list(hot)
         random.shuffle(order)
         for name in order:
+            torch.cuda._sleep(HELD_CYCLES)
             us = one(hot[name], calls)
             if each >= 2:
                 times[name][0].append(us)
@@ -268,11 +271,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("package")
     parser.add_argument("problems", nargs="*")
+    parser.add_argument("--cold", metavar="PACKAGE", help="whose kernels take part in the cold races")
     parser.add_argument("--modes", default="eager,compile,max")
     parser.add_argument("--rounds", type=int, default=41)
     flags = parser.parse_args()
-    package = load_package(flags.package)
-    package.load_device(0)
+    packages = [load_package(folder) for folder in (flags.package, flags.cold) if folder]
+    for package in packages:
+        package.load_device(0)
     torch.manual_seed(20261130)
     problems = flags.problems or [line.split(" ", 1)[1] for line in open(os.path.join(os.path.dirname(__file__), "demand.txt")).read().splitlines() if not line.startswith("#")]
     modes = [mode for mode in flags.modes.split(",") if mode]
@@ -281,31 +286,33 @@ def main():
     failures = 0
     for problem in problems:
         name, extents, params, type_name = parse(problem)
-        entry = entry_of(package, name, params, type_name)
-        wrong = ""
+        wrong, kilns = "", []
         for what, shape in (("ragged", ragged(extents)), ("timed", extents)):
             case = CASES[name](**shape, **params)
-            try:
-                kiln = Kiln(entry, case)
-            except package.Error as error:
-                if what == "ragged":
+            kilns.clear()
+            for package in packages:
+                try:
+                    kilns.append(Kiln(entry_of(package, name, params, type_name), case))
+                except package.Error as error:
+                    if what == "timed":
+                        raise error
                     print("%s: %s is not served, so not checked: %s" % (problem, shape, error), file=sys.stderr)
                     continue
-                raise error
-            wrong = wrong or checked_everywhere(kiln, case, "%s %s" % (what, shape))
+                wrong = wrong or checked_everywhere(kilns[-1], case, "%s %s" % (what, shape))
         if wrong:
             failures += 1
             print("| %s | WRONG: %s |" % (problem, wrong), flush=True)
             continue
         half = torch.empty(case.bytes() // 8, device=DEVICE).normal_()  # a kernel's copy: the driver's is slower at some sizes
         target = torch.empty_like(half)
-        functions = {"kiln": kiln, "copy": lambda: torch.neg(half, out=target), **rivals(case, modes)}
-        times = timed(functions, case, flags.rounds)
+        functions = {"kiln": kilns[0], "copy": lambda: torch.neg(half, out=target), **rivals(case, modes)}
+        cold_functions = {**functions, "kiln": kilns[-1]}
+        times = timed(functions, cold_functions, case, flags.rounds)
         best = [min(times[mode][at] for mode in modes) if modes else float("nan") for at in (0, 2)]
         cells = ["%.2f" % times[each][at] for each in ("kiln", "copy", *modes) for at in (0, 2)]
         ours = times["kiln"]
         print("| %s | %s | **%.2f** | **%.2f** | %.1f %% | %.1f %% |" % (problem, " | ".join(cells), best[0] / ours[0], best[1] / ours[2], ours[1], ours[3]), flush=True)
-        del case, kiln, functions, half, target
+        del case, kilns, functions, cold_functions, half, target
         torch.cuda.empty_cache()
     sys.exit(1 if failures else 0)
 

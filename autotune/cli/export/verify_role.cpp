@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "autotune/measure/in_parallel.h"
 #include "autotune/measure/measure_messages.h"
 #include "autotune/worker/gpu_memory.h"
 #include "autotune/worker/prepared_subject.h"
@@ -106,9 +107,9 @@ VerifyOutcome verify_on_gpu(const OpenedPackage& package, const std::string& ent
 }
 
 VerifyOutcome verify(const autotune::Json& body) {
-  kiln_host_start(1);  // for the reference; the package brings its own threads
+  kiln_host_start(usable_processors());  // for the reference; the package brings its own threads
   const Objects objects(body.at("cache").get<std::string>());
-  const PreparedSubject subject(subject_from_json(body.at("subject"), objects), objects);
+  PreparedSubject subject(subject_from_json(body.at("subject"), objects), objects);
   const Algorithm& algorithm = subject.algorithm();
   const Case& made = subject.timed();
   const OpenedPackage package(body.at("library").get<std::string>(), body.at("set").get<std::string>(), body.at("threads").get<int>());

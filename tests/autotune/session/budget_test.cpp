@@ -23,6 +23,19 @@ TEST(Budget, finals_share_what_is_left_and_end_before_it) {
   EXPECT_GT(spent, 97);
 }
 
+TEST(Budget, search_gives_way_to_what_finals_and_coverage_are_known_to_need) {
+  Budget budget(101);
+  budget.need(10, 5);
+  EXPECT_DOUBLE_EQ(budget.search_ends_s(), 80) << "the share kept is enough";
+  budget.need(20, 15);
+  EXPECT_DOUBLE_EQ(budget.search_ends_s(), 65);
+  EXPECT_DOUBLE_EQ(budget.search_share_s(), 80);
+  EXPECT_DOUBLE_EQ(budget.finals_s(65, 4), 5);
+  budget.need(200, 100);
+  EXPECT_DOUBLE_EQ(budget.search_ends_s(), 40) << "half of its time stays the search's";
+  EXPECT_DOUBLE_EQ(budget.finals_s(40, 1), 30) << "and half of the rest the finals'";
+}
+
 TEST(Budget, gives_no_time_that_is_not_there) { EXPECT_EQ(Budget(10).finals_s(12, 3), 0); }
 
 TEST(Limits, of_single_steps_leave_time_for_the_rest) {

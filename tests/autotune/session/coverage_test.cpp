@@ -28,6 +28,44 @@ TEST(BucketIntervals, part_neighbours_at_their_geometric_mean) {
   EXPECT_EQ(intervals[1].most, 627);
 }
 
+std::shared_ptr<const Algorithm> product() {
+  Algorithm algorithm;
+  algorithm.arguments.resize(1);
+  algorithm.arguments[0].name = "C";
+  algorithm.arguments[0].rank = 2;
+  algorithm.arguments[0].is_output = true;
+  algorithm.symbols = {{"m", {{"A", 1}, {"C", 1}}}, {"n", {{"B", 0}, {"C", 0}}}, {"k", {{"A", 0}, {"B", 1}}}};
+  return std::make_shared<const Algorithm>(algorithm);
+}
+
+WorkItem item_of(const std::shared_ptr<const Algorithm>& algorithm, std::int64_t m, std::int64_t n, std::int64_t k) {
+  WorkItem item;
+  item.algorithm = algorithm;
+  item.problem.extents = {{"m", m}, {"n", n}, {"k", k}};
+  return item;
+}
+
+TEST(ServedGroups, part_problems_by_the_rows_where_more_than_one_extent_differs) {
+  const auto algorithm = product();
+  const std::vector<WorkItem> all{item_of(algorithm, 2, 96, 32), item_of(algorithm, 1, 96, 32), item_of(algorithm, 1, 32, 96)};
+  const std::vector<const WorkItem*> items{&all[0], &all[1], &all[2]};
+  const std::vector<ServedGroup> alone = served_groups(items, false), beside_generic = served_groups(items, true);
+  ASSERT_EQ(alone.size(), 2U);
+  EXPECT_EQ(alone[0].symbol, "m");
+  EXPECT_EQ(alone[0].items, (std::vector<const WorkItem*>{&all[1], &all[0]})) << "by the extent";
+  EXPECT_EQ(alone[1].items, (std::vector<const WorkItem*>{&all[2]}));
+  ASSERT_EQ(beside_generic.size(), 1U) << "the generic variant serves what is near one problem alone";
+  EXPECT_EQ(beside_generic[0].items.size(), 2U);
+}
+
+TEST(ServedGroups, take_the_one_extent_that_differs) {
+  const auto algorithm = product();
+  const std::vector<WorkItem> all{item_of(algorithm, 8, 64, 32), item_of(algorithm, 8, 32, 32)};
+  const std::vector<ServedGroup> groups = served_groups({&all[0], &all[1]}, true);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0].symbol, "n");
+}
+
 Algorithm stencil() {
   Algorithm algorithm;
   algorithm.generator = "stencil";
