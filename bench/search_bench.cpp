@@ -2,7 +2,8 @@
 // of evaluations: for each problem and seed the best schedule that either found, raced against each other at the end. Both start from the space's
 // seeds; a schedule that several searches propose is built and timed once. With --exhaustive against every point of the space instead: how much slower
 // than the best of all is what the search finds in so many evaluations.
-// With --outcomes FILE each point's rank and ratio to the first seed are written too, a line each: for experiments without the device.
+// With --outcomes FILE each point's rank and ratio to the first seed are written too, a line each, and what the last race made of the best: for experiments
+// without the device.
 // usage: search_bench KILN_PROGRAM [--device NAME] [--exhaustive [--outcomes FILE]] [--evaluations N] [--seeds N] [--load LIBRARY]... PROBLEM...
 #include <fmt/format.h>
 #include <unistd.h>
@@ -326,6 +327,15 @@ void compare_with_all(Machine& machine, const std::string& problem, const Argume
     for (const auto& [ratio, schedule] : searched.back().best) best.push_back(schedule);
   }
   const std::map<std::int64_t, double> ratios = arena.race_best(best);
+  if (!arguments.outcomes.empty()) {
+    std::ofstream lines(arguments.outcomes, std::ios::app);
+    std::set<std::int64_t> written;
+    for (const Schedule& schedule : best) {
+      const std::int64_t id = arena.number(schedule);
+      if (!written.insert(id).second) continue;
+      lines << "final " << (ratios.contains(id) ? fmt::format("{:.4f}", ratios.at(id)) : "untimed") << " " << print(schedule);
+    }
+  }
   const auto least = [&](const Found& found) {
     double ratio = std::numeric_limits<double>::infinity();
     for (const auto& [screened, schedule] : found.best)

@@ -2,7 +2,7 @@
 
 usage: compare.py PACKAGE [PROBLEM…] [--cold PACKAGE] [--modes eager,compile,max] [--rounds N]
 
-PACKAGE is the folder that `kiln export --set streams` wrote; --cold names another, whose kernels take part in the cold races instead. Times are medians over
+PACKAGE is the folder that `kiln export --set streams` wrote; --cold names another, whose kernels take part in the cold races instead, as far as it has some. Times are medians over
 rounds; in each round everything is timed once, in a new order. hot: a CUDA graph of several calls on the same arguments, submitted while the GPU is held
 up. cold: after reading 256 MB, a graph of one call.
 """
@@ -145,6 +145,8 @@ def entry_of(package, name, params, type_name):
     candidates = [name, *(name + "_" + key + "_" + value for key, value in params.items())]
     candidates += [candidate + "_" + type_name for candidate in list(candidates)]
     found = [getattr(package, candidate) for candidate in reversed(candidates) if hasattr(package, candidate)]
+    if not found:
+        raise LookupError("%s has none of %s" % (package.__name__, ", ".join(candidates)))
     return found[0]
 
 
@@ -293,8 +295,8 @@ def main():
             for package in packages:
                 try:
                     kilns.append(Kiln(entry_of(package, name, params, type_name), case))
-                except package.Error as error:
-                    if what == "timed":
+                except (package.Error, LookupError) as error:
+                    if what == "timed" and package is packages[0]:
                         raise error
                     print("%s: %s is not served, so not checked: %s" % (problem, shape, error), file=sys.stderr)
                     continue
