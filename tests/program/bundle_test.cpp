@@ -134,6 +134,23 @@ TEST_F(Bundle, what_was_planned_here_and_measured_there_is_chosen_here) {
   EXPECT_EQ(committed_results(home()), after);
 }
 
+TEST_F(Bundle, its_candidates_are_looked_at_on_its_gpu) {
+  db::Store store(home());
+  db::Statement packed = store.connection().query("SELECT lower(hex(s.digest)) FROM trial t JOIN schedule s USING (schedule_id) LIMIT 1");
+  ASSERT_TRUE(packed.step());
+  const std::string candidate = packed.text(0).substr(0, 12);
+  const Said explained = run_kiln(folder_, {"explain", candidate});
+  EXPECT_EQ(explained.code, 0) << explained.err;
+  EXPECT_EQ(explained.out.find(std::string(kProblem) + "\ncandidate " + candidate + " on NVIDIA H200\n"), 0u) << explained.out;
+  EXPECT_NE(explained.out.find("arguments             "), std::string::npos) << explained.out;
+  const Said on_a_cpu = run_kiln(folder_, {"explain", candidate, "--device", "cpu"});
+  EXPECT_EQ(on_a_cpu.code, 1);
+  EXPECT_NE(on_a_cpu.out.find("only the CUDA back end runs it"), std::string::npos) << on_a_cpu.out;
+  const Said replayed = run_kiln(folder_, {"replay", candidate});
+  EXPECT_EQ(replayed.code, 2);
+  EXPECT_EQ(replayed.err, "kiln: candidate " + candidate + " was tried on NVIDIA H200, not on a CPU, and is measured on the device itself: --device cuda:0, where there is one\n");
+}
+
 TEST_F(Bundle, elsewhere_its_results_are_hints) {
   go_there();
   ASSERT_EQ(measure().code, 0);
