@@ -84,10 +84,14 @@ Explanation explain(const Flags& flags, Named named) {
   return explanation;
 }
 
+std::string text_of(const ExplainSubject& subject, const Gpu& gpu) {
+  return cuda::lower(*subject.algorithm, subject.schedule, subject.problem, capability_of(gpu)).text();
+}
+
 GpuExplanation explain_gpu(const Flags& flags, Named named) {
   GpuExplanation explanation{std::move(named.subject), named.device, {}, {}, {}, std::move(named.known)};
   explanation.build = build_once(explanation.subject, explanation.device);
-  if (flags.text) explanation.text = cuda::lower(*explanation.subject.algorithm, explanation.subject.schedule, explanation.subject.problem).text();
+  if (flags.text && explanation.build.predicted) explanation.text = text_of(explanation.subject, *explanation.device.gpu);
   if (!flags.cubin_file.empty() && explanation.build.artifact) write_whole(flags.cubin_file, cuda::unpack(explanation.build.artifact->bytes).code);
   if (flags.emulate && !explanation.build.rejection) explanation.emulation = emulate_once(explanation.subject, explanation.device);
   return explanation;
