@@ -94,11 +94,11 @@ TuneOutcome work(Run& run, Workers& workers, const TuneOptions& options) {
   if (!run.device.gpu)
     for (Tuning& tuning : ready) add_autoschedulers(tuning, run.measurer.protocol().threads);
   if (run.stop_request() != StopRequest::leave) {
-    if (!run.device.gpu) cover_every_extent(run, ready);
+    if (!run.device.gpu) cover_every_extent(run, workers.pool, ready);
     search(run, ready, [&run](Tuning& tuning) { add_neighbours(run, tuning); });
     finals(run, ready, options.horizon_s, outcome);
   }
-  conclude_run(run, compiled(run).pool().waited_s(), outcome);
+  conclude_run(run, workers.pool.waited_s(), outcome);
   return outcome;
 }
 

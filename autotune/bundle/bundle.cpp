@@ -168,14 +168,14 @@ ObjectRef portable_reference(CompilePool& pool, const Objects& objects, const Li
   return {objects.put_object(library.bytes), object.symbol, object.target};
 }
 
-BundleOutcome work(Run& run, Reader& reader, Emulators& emulators, const BundleOptions& options) {
+BundleOutcome work(Run& run, Reader& reader, CompilePool& pool, Emulators& emulators, const BundleOptions& options) {
   BundleOutcome outcome;
   outcome.run = db::run(run.store, run.id).row.uuid;
   BundleParts parts{.run = run.id, .references = {}, .items = work_list(options.plan, reader, run.store), .program = options.program};
   for (const WorkItem& item : parts.items) {
     const Digest algorithm = digest(*item.algorithm);
     if (!parts.references.contains(algorithm))
-      parts.references[algorithm] = portable_reference(compiled(run).pool(), run.objects, run.limits, item);
+      parts.references[algorithm] = portable_reference(pool, run.objects, run.limits, item);
   }
   int packed = 0;
   for (const WorkItem& item : parts.items) {
@@ -238,7 +238,7 @@ BundleOutcome bundle(const BundleOptions& options, Progress& progress, const std
           .started = started,
           .seed = plan.seed};
   try {
-    const BundleOutcome outcome = work(run, reader, emulators, options);
+    const BundleOutcome outcome = work(run, reader, pool, emulators, options);
     end_run(store, run.id, outcome.stopped == StopRequest::leave ? "interrupted" : "done");
     return outcome;
   } catch (const std::exception& error) {
