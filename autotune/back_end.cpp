@@ -25,7 +25,7 @@ Digest BackEnd::build_key(const Algorithm& algorithm, const Schedule& schedule, 
 std::string BackEnd::unmet_requirement(const Algorithm& algorithm, const Problem& problem) const {
   if (!device_.gpu) return {};
   try {
-    cuda::lower(algorithm, Schedule{}, problem);
+    cuda::lower(algorithm, Schedule{}, problem, capability_of(*device_.gpu));
     return {};
   } catch (const ScheduleError& error) {
     return error.what();

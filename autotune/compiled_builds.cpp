@@ -25,8 +25,6 @@ std::int64_t autoschedule_memory_bytes() {
   return std::min(kAutoscheduleMemory_bytes, physical / 2);
 }
 
-Digest key_of(const Run& run, const WorkItem& item, const Schedule& schedule) { return compiled(run).back_end().build_key(*item.algorithm, schedule, item.problem); }
-
 // One wish on its way to the pool.
 struct Pending {
   std::size_t index = 0;  // into the wishes
@@ -36,7 +34,7 @@ struct Pending {
 
 class Builder {
  public:
-  Builder(Run& run, const WorkItem& item, const std::vector<Wish>& wishes) : run_(run), item_(item) {
+  Builder(const CompiledBuilds& builds, Run& run, const WorkItem& item, const std::vector<Wish>& wishes) : builds_(builds), run_(run), item_(item) {
     for (const Wish& wish : wishes) admissions_.push_back({wish, {}, {}});
   }
 
@@ -50,13 +48,15 @@ class Builder {
       pending_[id] = {i, schedule, plan_trial(run_.store, run_.id, item_.problem_id, schedule)};
       jobs.push_back(job_for(run_.limits, item_, wish.schedule, id));
     }
-    compiled(run_).pool().run(
+    builds_.pool().run(
         std::move(jobs), [&](std::int64_t id) { start_trial(run_.store, pending_.at(id).trial); },
         [&](const CompileOutcome& outcome) { take(outcome); }, [&] { return run_.stop_request() == StopRequest::leave; });
     return std::move(admissions_);
   }
 
  private:
+  Digest key_of(const Schedule& schedule) const { return builds_.back_end().build_key(*item_.algorithm, schedule, item_.problem); }
+
   bool refused_as_illegal(std::size_t i, db::ScheduleId schedule) {
     const auto illegal = find_illegal(admissions_[i].wish.schedule, *item_.algorithm, &item_.problem);
     if (!illegal) return false;
@@ -66,7 +66,7 @@ class Builder {
 
   // A build key met before: its rejection holds here too, its object is used when it is still there.
   bool settled_by_known_build(std::size_t i, db::ScheduleId schedule) {
-    const auto known = find_build(run_.store, key_of(run_, item_, admissions_[i].wish.schedule), item_.problem_id);
+    const auto known = find_build(run_.store, key_of(admissions_[i].wish.schedule), item_.problem_id);
     if (!known) return false;
     if (known->row.rejection) {
       if (may_end_now(*known->row.rejection, admissions_[i].wish.schedule, run_.limits)) return false;
@@ -99,7 +99,7 @@ class Builder {
 
   // A worker that crashed or ran out of time could not tell the key.
   generators::Build keyed(generators::Build build, std::size_t index) const {
-    if (build.key == Digest{}) build.key = key_of(run_, item_, admissions_[index].wish.schedule);
+    if (build.key == Digest{}) build.key = key_of(admissions_[index].wish.schedule);
     return build;
   }
 
@@ -110,6 +110,7 @@ class Builder {
     admissions_[i].rejection = rejection;
   }
 
+  const CompiledBuilds& builds_;
   Run& run_;
   const WorkItem& item_;
   std::vector<Admission> admissions_;
@@ -143,8 +144,6 @@ void drop_equal_objects(Run& run, const WorkItem& item, std::vector<Admission>& 
 
 }  // namespace
 
-CompiledBuilds& compiled(const Run& run) { return dynamic_cast<CompiledBuilds&>(run.builds); }
-
 CompileJob job_for(const Limits& limits, const WorkItem& item, const Schedule& schedule, std::int64_t id) {
   CompileJob job;
   job.id = id;
@@ -177,7 +176,7 @@ ObjectRef CompiledBuilds::reference(Run& run, const WorkItem& item) {
 }
 
 std::vector<Admission> CompiledBuilds::build(Run& run, const WorkItem& item, const std::vector<Wish>& wishes) {
-  std::vector<Admission> admissions = Builder(run, item, wishes).build();
+  std::vector<Admission> admissions = Builder(*this, run, item, wishes).build();
   drop_equal_objects(run, item, admissions);
   return admissions;
 }

@@ -29,9 +29,6 @@ class CompiledBuilds : public Builds {
   CompilePool& pool_;
 };
 
-// Of a run that compiles.
-CompiledBuilds& compiled(const Run& run);
-
 // The build of a schedule, with the time and memory that this one may take.
 CompileJob job_for(const Limits& limits, const WorkItem& item, const Schedule& schedule, std::int64_t id);
 

@@ -8,9 +8,11 @@
 
 namespace kiln::autotune {
 
+class CompilePool;
+
 // Builds and checks the generic variants of each algorithm of the run, where an earlier run has not. Every package needs them, so this comes before
-// the search. One that cannot be made is a note.
-void cover_every_extent(Run& run, const std::vector<Tuning>& tunings);
+// the search. `pool` is of the run's device. One that cannot be made is a note.
+void cover_every_extent(Run& run, CompilePool& pool, const std::vector<Tuning>& tunings);
 
 // After the choices: gives every winner an interval of one symbol, checked at both ends: of the only one in which the problems of its algorithm differ, else of
 // its output's outermost dimension. Ends at the budget; what is not covered then is covered by the next run.

@@ -87,7 +87,7 @@ std::optional<Problem> emulated_problem(const cuda::LaunchRecord& record, const 
 }
 
 Emulator::Emulator(const Device& gpu, CompilePool& pool, const Objects& objects, const Launch& launch)
-    : pool_(pool), objects_(objects), measurer_(gpu, gpu_protocol(Cache::hot), objects, {}, launch, RunsOn::emulator) {}
+    : capability_(capability_of(gpu.gpu.value())), pool_(pool), objects_(objects), measurer_(gpu, gpu_protocol(Cache::hot), objects, {}, launch, RunsOn::emulator) {}
 
 const ObjectRef& Emulator::reference_of(const std::shared_ptr<const Algorithm>& algorithm, const Problem& problem) {
   const auto [at, is_new] = references_.try_emplace(digest(*algorithm));
@@ -111,7 +111,7 @@ Emulation Emulator::emulate(const std::shared_ptr<const Algorithm>& algorithm, c
   const auto refused = [](Reason reason, std::string text) { return Emulation{{}, Rejection{reason, std::nullopt, std::nullopt, std::move(text)}, {}}; };
   cuda::Image program;
   try {
-    const cuda::Program lowered = cuda::lower(*algorithm, schedule, problem);
+    const cuda::Program lowered = cuda::lower(*algorithm, schedule, problem, capability_);
     program = {lowered.text(), launch_record(lowered)};
   } catch (const ScheduleError& error) {
     return refused(Reason::schedule_error, error.what());

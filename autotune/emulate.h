@@ -7,6 +7,7 @@
 #include "autotune/compile_pool.h"
 #include "autotune/measurer.h"
 #include "dsl/algorithm.h"
+#include "dsl/capability.h"
 #include "dsl/problem.h"
 #include "dsl/schedule.h"
 #include "generators/cuda/launch_record.h"
@@ -37,6 +38,7 @@ class Emulator {
  private:
   const ObjectRef& reference_of(const std::shared_ptr<const Algorithm>& algorithm, const Problem& problem);
 
+  Capability capability_;
   CompilePool& pool_;
   Objects objects_;
   Measurer measurer_;

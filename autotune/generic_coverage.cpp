@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "autotune/compiled_builds.h"
+#include "autotune/builds.h"
+#include "autotune/compile_pool.h"
 #include "autotune/coverage.h"
 #include "autotune/records.h"
 #include "autotune/sweep.h"
@@ -27,7 +28,7 @@ int element_bytes(const Algorithm& algorithm) {
 
 class GenericBuilder {
  public:
-  GenericBuilder(Run& run, const WorkItem& item, ObjectRef reference) : run_(run), item_(item), reference_(std::move(reference)) {}
+  GenericBuilder(Run& run, CompilePool& pool, const WorkItem& item, ObjectRef reference) : run_(run), pool_(pool), item_(item), reference_(std::move(reference)) {}
 
   void cover(Isa isa) {
     const Schedule schedule = schedules::any_extent_schedule(*item_.algorithm, run_.device);
@@ -43,7 +44,7 @@ class GenericBuilder {
     job.isa = isa;
     job.limit_s = run_.limits.build_s;
     std::optional<CompileOutcome> outcome;
-    compiled(run_).pool().run({job}, [](std::int64_t) {}, [&](CompileOutcome done) { outcome = std::move(done); });
+    pool_.run({job}, [](std::int64_t) {}, [&](CompileOutcome done) { outcome = std::move(done); });
     if (!outcome) return;
     if (outcome->build.rejection) return complain(target, outcome->build.rejection->text);
     const Sweep found = sweep(run_, item_, reference_, *outcome->object, generic_cases(item_.problem, *item_.algorithm), element_bytes(*item_.algorithm));
@@ -79,17 +80,18 @@ class GenericBuilder {
   }
 
   Run& run_;
+  CompilePool& pool_;
   const WorkItem& item_;
   ObjectRef reference_;
 };
 
 }  // namespace
 
-void cover_every_extent(Run& run, const std::vector<Tuning>& tunings) {
+void cover_every_extent(Run& run, CompilePool& pool, const std::vector<Tuning>& tunings) {
   for (const auto& [algorithm, items] : by_algorithm(tunings)) {
     if (run.is_stopped()) return;
     const ObjectRef reference = run.builds.reference(run, *items.front());
-    GenericBuilder generic(run, *items.front(), reference);
+    GenericBuilder generic(run, pool, *items.front(), reference);
     generic.cover(Isa::x86_64_v2);
     generic.cover(Isa::native);
   }

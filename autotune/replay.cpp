@@ -46,7 +46,7 @@ WorkItem work_item(db::Store& store, const ReplayOptions& options) {
 
 class Replay {
  public:
-  Replay(Run& run, WorkItem item, std::vector<db::ScheduleId> schedules) : run_(run), item_(std::move(item)) {
+  Replay(Run& run, const CompiledBuilds& builds, WorkItem item, std::vector<db::ScheduleId> schedules) : run_(run), builds_(builds), item_(std::move(item)) {
     for (const db::ScheduleId id : schedules) plan(id);
   }
 
@@ -92,7 +92,7 @@ class Replay {
     rejections_.resize(entrants_.size());
     int done = 0;
     tell("compiling", 0);
-    compiled(run_).pool().run(
+    builds_.pool().run(
         std::move(jobs), [&](std::int64_t id) { start_trial(run_.store, entrants_[static_cast<std::size_t>(id)].trial); },
         [&](const CompileOutcome& outcome) {
           take_build(static_cast<std::size_t>(outcome.id), outcome);
@@ -105,7 +105,7 @@ class Replay {
     Entrant& entrant = entrants_[i];
     generators::Build build = outcome.build;
     if (build.key == Digest{})  // a worker that crashed could not tell it
-      build.key = compiled(run_).back_end().build_key(*item_.algorithm, entrant.wish.schedule, item_.problem);
+      build.key = builds_.back_end().build_key(*item_.algorithm, entrant.wish.schedule, item_.problem);
     entrant.build = record_build(run_.store, item_.problem_id, build_row(build, outcome.object, entrant.schedule, run_.toolchain_id, run_.device_id));
     attach_build(run_.store, entrant.trial, entrant.build);
     entrant.predicted = build.predicted;
@@ -220,6 +220,7 @@ class Replay {
   }
 
   Run& run_;
+  const CompiledBuilds& builds_;
   WorkItem item_;
   std::string key_;
   std::vector<Entrant> entrants_;  // the baseline first, the candidate last
@@ -266,7 +267,7 @@ ReplayOutcome replay(db::Store& store, const ReplayOptions& options, Progress& p
   std::vector<db::ScheduleId> schedules = {baseline};
   if (options.schedule != baseline) schedules.push_back(options.schedule);
   try {
-    ReplayOutcome outcome = Replay(run, std::move(item), schedules).go();
+    ReplayOutcome outcome = Replay(run, builds, std::move(item), schedules).go();
     end_run(store, run.id, run.is_stopped() ? "interrupted" : "done");
     outcome.run = db::run(store, run.id).row.uuid;
     outcome.problem = db::problem(store, options.problem).text;

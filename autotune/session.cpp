@@ -8,39 +8,17 @@
 #include "autotune/probe.h"
 #include "autotune/process/device_lock.h"
 #include "autotune/records.h"
+#include "autotune/tries.h"
 #include "autotune/work_list.h"
 #include "dsl/error.h"
 #include "db/choices.h"
-#include "dsl/legality.h"
 
 namespace kiln::autotune {
 namespace {
 
-Schedule read_schedule(const std::filesystem::path& file) {
-  try {
-    return parse_schedule(read_whole(file));
-  } catch (const ScheduleError& error) {
-    throw ScheduleError(fmt::format("while reading schedule file '{}', {}", file.string(), error.what()));
-  }
-}
-
-// Every --try schedule must be legal for at least one problem; where it is not legal for another, that problem goes without it.
-void add_tries(const TuneOptions& options, std::vector<Tuning>& tunings) {
-  for (const auto& file : options.try_files) {
-    const Schedule schedule = read_schedule(file);
-    std::string complaint;
-    bool is_legal_somewhere = false;
-    for (Tuning& tuning : tunings) {
-      const auto illegal = find_illegal(schedule, *tuning.item().algorithm, &tuning.item().problem);
-      if (illegal) {
-        complaint = fmt::format("{}: {}", print(tuning.item().problem), illegal->message);
-        continue;
-      }
-      is_legal_somewhere = true;
-      tuning.add_seed(schedule, "hand");
-    }
-    if (!is_legal_somewhere) throw ScheduleError(fmt::format("schedule file '{}' is legal for no problem of this run: {}", file.string(), complaint));
-  }
+void add_tries(const std::vector<std::vector<Schedule>>& tries, std::vector<Tuning>& tunings) {
+  for (std::size_t i = 0; i < tunings.size(); ++i)
+    for (const Schedule& schedule : tries[i]) tunings[i].add_seed(schedule, "hand");
 }
 
 // What the store already knows to be good for the same operator: winners of other problems, of other devices, and merged hints.
@@ -89,16 +67,16 @@ TuneOutcome work(Run& run, Workers& workers, const TuneOptions& options) {
   run.limits = limits_of(options.budget_s, items.size());
   for (const WorkItem& item : items) tunings.emplace_back(run, item);
   outcome.problems = static_cast<int>(tunings.size());
-  add_tries(options, tunings);
+  add_tries(tries_for(items, options.try_files), tunings);
   std::vector<Tuning> ready = prepare(run, tunings, outcome);
   if (!run.device.gpu)
     for (Tuning& tuning : ready) add_autoschedulers(tuning, run.measurer.protocol().threads);
   if (run.stop_request() != StopRequest::leave) {
-    if (!run.device.gpu) cover_every_extent(run, ready);
+    if (!run.device.gpu) cover_every_extent(run, workers.pool, ready);
     search(run, ready, [&run](Tuning& tuning) { add_neighbours(run, tuning); });
     finals(run, ready, options.horizon_s, outcome);
   }
-  conclude_run(run, compiled(run).pool().waited_s(), outcome);
+  conclude_run(run, workers.pool.waited_s(), outcome);
   return outcome;
 }
 

@@ -123,6 +123,16 @@ std::vector<TrialRow> trials_of(Store& store, ProblemId problem, ScheduleId sche
   return read_all(store.connection().query(std::string(kSelectTrial) + "WHERE problem_id = ?1 AND schedule_id = ?2 ORDER BY trial_id DESC", problem, schedule));
 }
 
+std::vector<DeviceId> devices_of(Store& store, ProblemId problem, ScheduleId schedule) {
+  Statement row = store.connection().query(
+      "SELECT r.device_id FROM trial t JOIN run r USING (run_id) WHERE t.problem_id = ?1 AND t.schedule_id = ?2 AND t.state <> 'planned' "
+      "GROUP BY r.device_id ORDER BY max(t.trial_id) DESC",
+      problem, schedule);
+  std::vector<DeviceId> found;
+  while (row.step()) found.push_back(row.id<DeviceId>(0));
+  return found;
+}
+
 std::vector<Suspect> suspects(Store& store, DeviceId device, ToolchainId toolchain) {
   Statement row = store.connection().query(
       "SELECT t.trial_id, t.problem_id, t.schedule_id, t.attempt FROM trial t JOIN run r USING (run_id) "

@@ -41,6 +41,7 @@ struct TrialRow {
 TrialRow trial(Store& store, TrialId id);
 std::vector<TrialRow> trials(Store& store, RunId run);
 std::vector<TrialRow> trials_of(Store& store, ProblemId problem, ScheduleId schedule);  // newest first
+std::vector<DeviceId> devices_of(Store& store, ProblemId problem, ScheduleId schedule);  // that it was tried on, the latest first
 
 // What a resumed run compares by.
 struct ResultKey {

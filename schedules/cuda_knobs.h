@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dsl/algorithm.h"
+#include "dsl/device.h"
 #include "dsl/schedule.h"
 #include "schedules/space.h"
 
@@ -14,7 +15,12 @@ struct MemoryKnobs {
   WordKnob loads, stores;
   WordKnob launch;  // "plain"; "dependent": while the kernel before still runs
 };
-MemoryKnobs declare_memory_knobs(Space& space);
+// A device that has no such launches has one word for them.
+MemoryKnobs declare_memory_knobs(Space& space, const Device& gpu);
+
+bool has_dependent_launches(const Device& gpu);
+// Those of the cluster sizes that the device has; 1, no cluster, always.
+std::vector<std::int64_t> cluster_sizes(const Device& gpu, std::vector<std::int64_t> sizes);
 
 // `is_first`: of a program of several kernels. It is launched plainly whatever the knob says: what it writes was read, past the caches' coherence, by the
 // kernels of the call before, and they must have ended before those that read it again begin.

@@ -147,13 +147,18 @@ const Device& device_named(const std::string& name) {
   throw UsageError("no device `" + name + "`; there are " + names);
 }
 
-Device with_data_sheet(Device device) {
+const NamedDevice* find_gpu_model(const std::string& model) {
   for (const NamedDevice& named : named_devices())
-    if (device.gpu && named.device.gpu && named.device.model == device.model) {
-      device.gpu->memory_bytes_per_s = named.device.gpu->memory_bytes_per_s;
-      device.gpu->clock_hz = named.device.gpu->clock_hz;
-      device.gpu->tensor_flops = named.device.gpu->tensor_flops;
-    }
+    if (named.device.gpu && named.device.model == model) return &named;
+  return nullptr;
+}
+
+Device with_data_sheet(Device device) {
+  const NamedDevice* named = device.gpu ? find_gpu_model(device.model) : nullptr;
+  if (named == nullptr) return device;
+  device.gpu->memory_bytes_per_s = named->device.gpu->memory_bytes_per_s;
+  device.gpu->clock_hz = named->device.gpu->clock_hz;
+  device.gpu->tensor_flops = named->device.gpu->tensor_flops;
   return device;
 }
 

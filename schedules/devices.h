@@ -22,6 +22,9 @@ const std::vector<NamedDevice>& named_devices();
 // By name or alias; null when there is none.
 const NamedDevice* find_device(const std::string& name);
 
+// The GPU of that model, as its driver calls it; null when none has a name.
+const NamedDevice* find_gpu_model(const std::string& model);
+
 // Throws UsageError listing the names there are.
 const Device& device_named(const std::string& name);
 

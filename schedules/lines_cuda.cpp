@@ -48,10 +48,10 @@ bool is_line_operator(const Algorithm& algorithm) {
   return same_rank && std::all_of(algorithm.stages.begin(), algorithm.stages.end(), [&](const Stage& stage) { return stage.loops.size() == rank; });
 }
 
-Space lines_cuda(const Algorithm& algorithm, const Problem&, const Device&) {
+Space lines_cuda(const Algorithm& algorithm, const Problem&, const Device& gpu) {
   Space space("lines_cuda");
   const Stage output = algorithm.stage(algorithm.outputs[0]);
-  Knobs k{space.knob("threads", {128, 256, 512, 1024}), space.knob("accesses", {1, 2, 4}), declare_memory_knobs(space), {}};
+  Knobs k{space.knob("threads", {128, 256, 512, 1024}), space.knob("accesses", {1, 2, 4}), declare_memory_knobs(space, gpu), {}};
   std::vector<Stage> between;
   for (const Stage& stage : algorithm.stages) {
     if (is_wrapper(algorithm, stage) || stage.name == output.name) continue;

@@ -108,19 +108,19 @@ bool is_row_kernel(const Algorithm& algorithm) {
   return is_pointwise(parts->rows) || is_row_operator(parts->rows);
 }
 
-Space rows_cuda(const Algorithm& whole, const Problem& problem, const Device&) {
+Space rows_cuda(const Algorithm& whole, const Problem& problem, const Device& gpu) {
   const auto [algorithm, values] = *divided(whole);
   const Stage output = algorithm.stage(algorithm.outputs[0]);
   const std::vector<std::int64_t> extents = output_extents(algorithm, problem, output.name);
   const std::int64_t columns = extents[0], rows = extents[1], widest = access_elements(algorithm);
-  const bool may_share = rows <= kClusterRows && columns * 16 / widest >= kClusterBytes;
+  const bool may_share = rows <= kClusterRows && columns * 16 / widest >= kClusterBytes && cluster_sizes(gpu, {4, 8}).size() == 2;
   Space space("rows_cuda");
   std::vector<std::int64_t> vectors;
   for (std::int64_t v = widest; v >= 1; v /= 2)
     if (columns % v == 0 && (vectors.empty() || vectors.size() < 2)) vectors.push_back(v);
   const Knobs k{space.knob("threads", {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024}), space.knob("rows", {1, 2, 4}), space.knob("vector", vectors),
                 space.knob("blocks", {1, 2, 3, 4, 6, 8}), space.knob("cluster", may_share ? std::vector<std::int64_t>{1, 4, 8} : std::vector<std::int64_t>{1}),
-                space.words("length", {"free", "fixed"}), declare_memory_knobs(space)};
+                space.words("length", {"free", "fixed"}), declare_memory_knobs(space, gpu)};
   std::vector<Place> places;
   for (const PlacedStage& placed : placed_stages(algorithm)) {
     const Stage& stage = algorithm.stages[placed.stage];
@@ -156,7 +156,8 @@ Space rows_cuda(const Algorithm& whole, const Problem& problem, const Device&) {
   }
   // The chain as a kernel a step, of as many threads as the first seed has: each sum in one of its own, and the rows after them, each launched while the one
   // before it ends.
-  std::map<std::string, KnobValue> steps{{"threads", std::clamp<std::int64_t>(ceil_div(columns, 2 * vectors.front()), 32, 1024)}, {"launch", std::string("dependent")}};
+  std::map<std::string, KnobValue> steps{{"threads", std::clamp<std::int64_t>(ceil_div(columns, 2 * vectors.front()), 32, 1024)},
+                                         {"launch", std::string(has_dependent_launches(gpu) ? "dependent" : "plain")}};
   for (const Place& place : places)
     if (!place.stage.updates.empty()) steps["place." + knob_suffix(place.stage.name)] = std::string("root");
   if (steps.size() > 2) space.seed(steps, "a kernel for each sum, and one for the rows");

@@ -91,7 +91,7 @@ Schedule schedule_of(const Stage& output, const Product& product, const Knobs& k
 
 bool is_sum_operator(const Algorithm& algorithm) { return find_product(algorithm).has_value(); }
 
-Space sums_cuda(const Algorithm& algorithm, const Problem& problem, const Device&) {
+Space sums_cuda(const Algorithm& algorithm, const Problem& problem, const Device& gpu) {
   Product product = *find_product(algorithm);
   const Stage output = algorithm.stage(algorithm.outputs[0]);
   const std::vector<std::int64_t> extents = output_extents(algorithm, problem, output.name);
@@ -106,9 +106,9 @@ Space sums_cuda(const Algorithm& algorithm, const Problem& problem, const Device
                 space.knob("teams", is_dots ? std::vector<std::int64_t>{1, 2, 4, 8} : one),
                 space.knob("lanes", is_dots ? one : std::vector<std::int64_t>{8, 16, 32}),
                 space.knob("groups", is_dots ? one : std::vector<std::int64_t>{4, 8, 16, 32, 64}),
-                space.knob("cluster", is_dots ? one : std::vector<std::int64_t>{1, 2, 4, 8}),
+                space.knob("cluster", is_dots ? one : cluster_sizes(gpu, {1, 2, 4, 8})),
                 space.knob("accesses", is_dots ? std::vector<std::int64_t>{1, 2, 4} : std::vector<std::int64_t>{1, 2, 4, 8, 16}),
-                declare_memory_knobs(space)};
+                declare_memory_knobs(space, gpu)};
   const std::int64_t vector = 16 / product.bytes, along = is_dots ? product.terms : product.columns;
   space.require("sums of a few rows stay in registers: 8 at most", [rows = product.rows](std::int64_t) { return rows <= kMostRows; }, k.accesses);
   space.require("rows of the weights start at 16 bytes", [=](std::int64_t) { return along % vector == 0; }, k.accesses);
@@ -129,7 +129,7 @@ Space sums_cuda(const Algorithm& algorithm, const Problem& problem, const Device
   } else {
     const std::int64_t accesses = std::gcd(product.terms, std::int64_t{8});
     for (const auto& [lanes, groups, cluster] : {std::tuple{8, 32, 2}, {8, 32, 4}, {16, 32, 2}, {16, 32, 4}, {8, 64, 1}})
-      space.seed({{"lanes", lanes}, {"groups", groups}, {"cluster", cluster}, {"accesses", accesses}}, "narrow strips, the terms shared by many groups");
+      if (cluster_sizes(gpu, {cluster}).size() == 1) space.seed({{"lanes", lanes}, {"groups", groups}, {"cluster", cluster}, {"accesses", accesses}}, "narrow strips, the terms shared by many groups");
   }
   return space;
 }

@@ -35,7 +35,7 @@ bool is_turned_operator(const Algorithm& algorithm) {
   return turns;
 }
 
-Space turned_cuda(const Algorithm& algorithm, const Problem& problem, const Device&) {
+Space turned_cuda(const Algorithm& algorithm, const Problem& problem, const Device& gpu) {
   const Stage output = algorithm.stage(algorithm.outputs[0]);
   const std::vector<std::int64_t> extents = output_extents(algorithm, problem, output.name);
   const std::int64_t side = access_elements(algorithm), bytes = 16 / side;
@@ -43,7 +43,7 @@ Space turned_cuda(const Algorithm& algorithm, const Problem& problem, const Devi
   const std::vector<std::int64_t> sides = {64, 128, 256};
   const Knob across = space.knob("across", sides), down = space.knob("down", sides);
   const WordKnob order = space.words("order", {"across", "down"});
-  const MemoryKnobs memory = declare_memory_knobs(space);
+  const MemoryKnobs memory = declare_memory_knobs(space, gpu);
   space.require("rows of both matrices start at 16 bytes", [=](std::int64_t) { return extents[0] % side == 0 && extents[1] % side == 0; }, across);
   space.limit("threads of a block", kMostThreadsOfBlock, [=](std::int64_t a, std::int64_t d) { return a / side * (d / side); }, across, down);
   space.require("whole warps of threads", [=](std::int64_t a, std::int64_t d) { return a / side * (d / side) % 32 == 0; }, across, down);

@@ -13,6 +13,7 @@
 #include "autotune/probe.h"
 #include "autotune/proposals.h"
 #include "autotune/records.h"
+#include "autotune/tries.h"
 #include "autotune/work_list.h"
 #include "db/choices.h"
 #include "dsl/error.h"
@@ -38,18 +39,20 @@ Device gpu_named(const std::string& name) {
 // The candidates of one problem, on their way into the bundle.
 class Packing {
  public:
-  Packing(Run& run, const WorkItem& item, Emulators& emulators, const ObjectRef& reference, int wanted)
-      : run_(run), item_(item), emulators_(emulators), reference_(reference), wanted_(wanted), proposals_(run, item) {
+  Packing(Run& run, const WorkItem& item, Emulators& emulators, const ObjectRef& reference, const std::vector<Schedule>& tries, int wanted)
+      : run_(run), item_(item), emulators_(emulators), reference_(reference), tries_(tries), wanted_(wanted), proposals_(run, item) {
     packed_.problem = print(item.problem);
     for (const db::KnownOutcome& known : known_outcomes(run_.store, run_.key(item_.problem_id)))
       (known.rejection ? refused_ : passed_).insert(known.digest);
   }
 
-  // Baselines and what is chosen now first: every race needs the one and is against the other.
+  // The baseline and what is chosen now first: every race needs the one and is against the other. Then what the user brings.
   PackedProblem pack() {
     tell("planning");
-    std::vector<Wish> first = seeds();
-    if (const auto chosen = this->chosen()) first.insert(first.begin() + 1, *chosen);
+    std::vector<Wish> first = seeds(), after_the_baseline;
+    if (const auto chosen = this->chosen()) after_the_baseline.push_back(*chosen);
+    for (const Schedule& schedule : tries_) after_the_baseline.push_back({schedule, "hand", {}, {}, false});
+    first.insert(first.begin() + 1, after_the_baseline.begin(), after_the_baseline.end());
     if (first.size() > static_cast<std::size_t>(wanted_)) first.resize(static_cast<std::size_t>(wanted_));
     take(first);
     proposals_.open(SearchPlan{.seed = run_.seed, .expected_trials = static_cast<std::uint64_t>(wanted_), .cost = {}}, 0);
@@ -143,6 +146,7 @@ class Packing {
   const WorkItem& item_;
   Emulators& emulators_;
   const ObjectRef& reference_;
+  const std::vector<Schedule>& tries_;
   int wanted_;
   Proposals proposals_;
   std::set<Digest> refused_, passed_;  // by earlier runs
@@ -168,20 +172,22 @@ ObjectRef portable_reference(CompilePool& pool, const Objects& objects, const Li
   return {objects.put_object(library.bytes), object.symbol, object.target};
 }
 
-BundleOutcome work(Run& run, Reader& reader, Emulators& emulators, const BundleOptions& options) {
+BundleOutcome work(Run& run, Reader& reader, CompilePool& pool, Emulators& emulators, const BundleOptions& options) {
   BundleOutcome outcome;
   outcome.run = db::run(run.store, run.id).row.uuid;
   BundleParts parts{.run = run.id, .references = {}, .items = work_list(options.plan, reader, run.store), .program = options.program};
+  const std::vector<std::vector<Schedule>> tries = tries_for(parts.items, options.plan.try_files);
   for (const WorkItem& item : parts.items) {
     const Digest algorithm = digest(*item.algorithm);
     if (!parts.references.contains(algorithm))
-      parts.references[algorithm] = portable_reference(compiled(run).pool(), run.objects, run.limits, item);
+      parts.references[algorithm] = portable_reference(pool, run.objects, run.limits, item);
   }
   int packed = 0;
-  for (const WorkItem& item : parts.items) {
+  for (std::size_t i = 0; i < parts.items.size(); ++i) {
+    const WorkItem& item = parts.items[i];
     if (run.stop_request() == StopRequest::leave) break;
     try {
-      outcome.problems.push_back(Packing(run, item, emulators, parts.references.at(digest(*item.algorithm)), options.candidates).pack());
+      outcome.problems.push_back(Packing(run, item, emulators, parts.references.at(digest(*item.algorithm)), tries[i], options.candidates).pack());
       packed += outcome.problems.back().packed;
     } catch (const UsageError& error) {
       if (parts.items.size() == 1) throw;
@@ -238,7 +244,7 @@ BundleOutcome bundle(const BundleOptions& options, Progress& progress, const std
           .started = started,
           .seed = plan.seed};
   try {
-    const BundleOutcome outcome = work(run, reader, emulators, options);
+    const BundleOutcome outcome = work(run, reader, pool, emulators, options);
     end_run(store, run.id, outcome.stopped == StopRequest::leave ? "interrupted" : "done");
     return outcome;
   } catch (const std::exception& error) {

@@ -85,6 +85,13 @@ double parse_until(const std::string& flag, const std::string& text, std::time_t
   return std::difftime(then, now);
 }
 
+std::optional<double> parse_budget(const std::string& for_, const std::string& until, std::time_t now) {
+  if (!for_.empty() && !until.empty()) throw UsageError("--for and --until exclude each other");
+  if (!for_.empty()) return parse_duration("--for", for_);
+  if (!until.empty()) return parse_until("--until", until, now);
+  return std::nullopt;
+}
+
 std::string print_duration(double seconds) {
   auto rest = static_cast<std::int64_t>(std::llround(seconds));
   if (rest < 120) return fmt::format("{}s", rest);

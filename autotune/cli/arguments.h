@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <optional>
 #include <string>
 
 #include "autotune/session.h"
@@ -15,6 +16,9 @@ double parse_duration(const std::string& flag, const std::string& text);
 
 // "07:00" or "07:00:30", local time: seconds from `now` to the next such moment, at most a day.
 double parse_until(const std::string& flag, const std::string& text, std::time_t now);
+
+// How long, of a verb that has --for and --until: nothing where neither was given. Throws UsageError for both.
+std::optional<double> parse_budget(const std::string& for_, const std::string& until, std::time_t now);
 
 std::string print_duration(double seconds);  // "90s", "10m", "1h30m", "30d"; parses back to the whole second
 

@@ -43,7 +43,7 @@ class CompileWorker {
  public:
   void hello(const Json& body, const Answer& answer) {
     device_ = parse_device(body.at("device").get<std::string>());
-    host_ = device_.gpu ? generators::host::probe_cpu() : device_;
+    host_ = generators::host::host_beside(device_);
     if (device_.gpu) nvrtc_.emplace();
     objects_.emplace(body.at("cache").get<std::string>());
     answer.send("ready", Json::object());

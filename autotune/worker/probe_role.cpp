@@ -8,17 +8,17 @@
 namespace kiln::autotune {
 namespace {
 
-Device find(const std::string& name, const Device& host) {
+Device find(const std::string& name) {
   const std::optional<int> ordinal = gpu_ordinal(name);
-  return ordinal ? schedules::with_data_sheet(generators::cuda::driver::Driver::load().device(*ordinal)) : host;
+  return ordinal ? schedules::with_data_sheet(generators::cuda::driver::Driver::load().device(*ordinal)) : generators::host::probe_cpu();
 }
 
 }  // namespace
 
 int run_probe_role(Channel& channel) {
   return serve(channel, {{"probe", [](const Json& body, const Answer& answer) {
-                            const Device host = generators::host::probe_cpu();
-                            answer.send("probe", to_json(Probe{find(body.at("device").get<std::string>(), host), host.cores, read_conditions()}));
+                            const Device device = find(body.at("device").get<std::string>());
+                            answer.send("probe", to_json(Probe{device, generators::host::host_beside(device).cores, read_conditions()}));
                           }}});
 }
 

@@ -20,7 +20,7 @@ namespace {
 std::string target_of(const Json& body) {
   namespace host = generators::host;
   const Device device = parse_device(body.at("device").get<std::string>());
-  return host::target_string(device.gpu ? host::probe_cpu() : device, host::Isa::native, Contract::bounded);
+  return host::target_string(host::host_beside(device), host::Isa::native, Contract::bounded);
 }
 
 // The Algorithm without stages that a signature is.

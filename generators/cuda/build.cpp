@@ -32,12 +32,12 @@ struct Attempt {
   std::optional<Rejection> rejection;
 };
 
-Attempt attempt(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem) {
+Attempt attempt(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Gpu& gpu) {
   const auto refused = [](std::string text) { return Attempt{{}, Rejection{.reason = Reason::schedule_error, .asked = {}, .allowed = {}, .text = std::move(text)}}; };
   if (schedule.is_opaque()) return refused("own_schedule() and autoschedule() are of CPUs: the CUDA back end makes no kernels of what they do");
   if (const auto illegal = find_illegal(schedule, algorithm, &problem)) return refused(illegal->message);
   try {
-    return {lower(algorithm, schedule, problem), {}};
+    return {lower(algorithm, schedule, problem, capability_of(gpu)), {}};
   } catch (const ScheduleError& error) {
     return refused(error.what());
   }
@@ -94,7 +94,7 @@ compile::Source source_of(const Program& program, const Gpu& gpu) {
 std::string target_string(const Device& device, Contract contract) { return fmt::format("cuda-{}{}", gpu_of(device).arch, contract == Contract::strict ? "-unfused" : ""); }
 
 Digest build_key(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Device& device, const std::string& toolchain) {
-  return key_of(attempt(algorithm, schedule, problem), algorithm, schedule, problem, target_string(device, algorithm.contract), toolchain);
+  return key_of(attempt(algorithm, schedule, problem, gpu_of(device)), algorithm, schedule, problem, target_string(device, algorithm.contract), toolchain);
 }
 
 Build build(const compile::Nvrtc& nvrtc, const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Device& device) {
@@ -102,7 +102,7 @@ Build build(const compile::Nvrtc& nvrtc, const Algorithm& algorithm, const Sched
   const std::string target = target_string(device, algorithm.contract);
   Build build;
   const auto begun = Clock::now();
-  const Attempt made = attempt(algorithm, schedule, problem);
+  const Attempt made = attempt(algorithm, schedule, problem, gpu);
   build.key = key_of(made, algorithm, schedule, problem, target, compile::toolchain_text(nvrtc));
   build.rejection = made.rejection;
   if (made.program) {

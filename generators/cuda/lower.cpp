@@ -115,7 +115,7 @@ std::string Program::text() const {
   return translation_unit(texts);
 }
 
-Program lower(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem) {
+Program lower(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Capability& capability) {
   require_served(schedule);
   const AlgorithmFacts facts = facts_of(algorithm, &problem);
   LoopNest nest(facts);
@@ -130,7 +130,7 @@ Program lower(const Algorithm& algorithm, const Schedule& schedule, const Proble
     require_contract(algorithm, recognised.kernels[i]);
     mark_exact(recognised.kernels[i], algorithm, exact);
     Kernel kernel;
-    kernel.plan = plan_stream(std::move(recognised.kernels[i]), nest.stage(recognised.leaders[i]));
+    kernel.plan = plan_stream(std::move(recognised.kernels[i]), nest.stage(recognised.leaders[i]), capability);
     kernel.text = emit_stream(kernel.plan, function_name(algorithm, kernel.plan.computation));
     program.kernels.push_back(std::move(kernel));
   }

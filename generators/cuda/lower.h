@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dsl/algorithm.h"
+#include "dsl/capability.h"
 #include "dsl/problem.h"
 #include "dsl/schedule.h"
 #include "generators/cuda/emit/stream.h"
@@ -26,8 +27,8 @@ struct Program {
   std::string text() const;                  // one translation unit over generators/cuda/device
 };
 
-// Throws ScheduleError: an illegal schedule, a directive that the back end has no place for, a stage that no skeleton covers, with the requirement that it
-// misses.
-Program lower(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem);
+// `capability` is of the device that the kernels are for: the oldest that the skeletons were tuned on, where nobody says. Throws ScheduleError: an illegal
+// schedule, a directive that the back end or the device has no place for, a stage that no skeleton covers, with the requirement that it misses.
+Program lower(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Capability& capability = {9, 0});
 
 }  // namespace kiln::generators::cuda

@@ -30,6 +30,9 @@ Digest build_key(const Algorithm& algorithm, const Schedule& schedule, const Pro
 // The CPU this process may use. Reads CPUID, XCR0, sysfs, affinity and cgroup; calls nothing of Halide.
 Device probe_cpu();
 
+// The CPU that works for a device, reads its algorithms and builds their references: a CPU itself, beside a GPU the one that this process may use.
+Device host_beside(const Device& device);
+
 // legality -> closed forms -> prune -> apply -> lower -> predict -> prune -> compile -> report -> prune. Never throws for what a candidate did: that is the rejection.
 // An unscheduled build is an empty Schedule. Opaque schedules (own_schedule, autoschedule) are handled too; autoschedule follows the problem's
 // extents as estimates and may take long or much memory: the caller caps both.

@@ -158,4 +158,6 @@ Device probe_cpu() {
   return device;
 }
 
+Device host_beside(const Device& device) { return device.gpu ? probe_cpu() : device; }
+
 }  // namespace kiln::generators::host

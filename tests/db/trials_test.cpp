@@ -244,5 +244,24 @@ TEST(Runs, keep_events_noise_and_their_end) {
   EXPECT_EQ(message_of<UsageError>([&] { find_run(*sample, "aaaa"); }), "`aaaa` is the beginning of 2 runs: aaaa-1 aaaa-2; write more of it");
 }
 
+TEST(Trials, name_the_devices_of_a_candidate) {
+  SampleStore sample;
+  const ScheduleId schedule = sample.schedule("c.parallel(m)");
+  const DeviceId first = sample.key.device;
+  DeviceRow other;
+  other.text = "cpu vendor=\"AuthenticAMD\" cores=2";
+  other.digest = digest("device", other.text);
+  const DeviceId second = keep(*sample, other);
+  EXPECT_TRUE(devices_of(*sample, sample.key.problem, schedule).empty());
+  for (const DeviceId device : {first, second, first}) {
+    sample.key.device = device;
+    start_trial(*sample, plan_trial(*sample, sample.run(), sample.key.problem, schedule));
+  }
+  EXPECT_EQ(devices_of(*sample, sample.key.problem, schedule), (std::vector{first, second}));
+  sample.key.device = second;
+  plan_trial(*sample, sample.run(), sample.key.problem, schedule);  // not tried yet
+  EXPECT_EQ(devices_of(*sample, sample.key.problem, schedule), (std::vector{first, second}));
+}
+
 }  // namespace
 }  // namespace kiln::db

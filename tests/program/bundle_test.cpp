@@ -134,6 +134,23 @@ TEST_F(Bundle, what_was_planned_here_and_measured_there_is_chosen_here) {
   EXPECT_EQ(committed_results(home()), after);
 }
 
+TEST_F(Bundle, its_candidates_are_looked_at_on_its_gpu) {
+  db::Store store(home());
+  db::Statement packed = store.connection().query("SELECT lower(hex(s.digest)) FROM trial t JOIN schedule s USING (schedule_id) LIMIT 1");
+  ASSERT_TRUE(packed.step());
+  const std::string candidate = packed.text(0).substr(0, 12);
+  const Said explained = run_kiln(folder_, {"explain", candidate});
+  EXPECT_EQ(explained.code, 0) << explained.err;
+  EXPECT_EQ(explained.out.find(std::string(kProblem) + "\ncandidate " + candidate + " on NVIDIA H200\n"), 0u) << explained.out;
+  EXPECT_NE(explained.out.find("arguments             "), std::string::npos) << explained.out;
+  const Said on_a_cpu = run_kiln(folder_, {"explain", candidate, "--device", "cpu"});
+  EXPECT_EQ(on_a_cpu.code, 1);
+  EXPECT_NE(on_a_cpu.out.find("only the CUDA back end runs it"), std::string::npos) << on_a_cpu.out;
+  const Said replayed = run_kiln(folder_, {"replay", candidate});
+  EXPECT_EQ(replayed.code, 2);
+  EXPECT_EQ(replayed.err, "kiln: candidate " + candidate + " was tried on NVIDIA H200, not on a CPU, and is measured on the device itself: --device cuda:0, where there is one\n");
+}
+
 TEST_F(Bundle, elsewhere_its_results_are_hints) {
   go_there();
   ASSERT_EQ(measure().code, 0);
@@ -210,6 +227,35 @@ TEST_F(Bundle, killed_in_a_call_goes_on_where_it_was) {
   EXPECT_EQ(third.code, 0) << third.err;
 }
 
+TEST_F(Bundle, packs_what_the_user_brings_after_the_baseline) {
+  std::ofstream(folder_.file("mine.sched")) << "y.rows(1, 96).vector(2)\n";
+  const Said said = run_kiln(folder_, {"bundle", "swiglu", "--problem", kProblem, "--device", "h200", "-o", "mine", "--candidates", "2", "--try", "mine.sched"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  const std::string packed = folder_.file("mine/bundle.db");
+  EXPECT_EQ(count(packed, "SELECT count(*) FROM trial"), 2);
+  EXPECT_EQ(count(packed, "SELECT count(*) FROM trial JOIN schedule USING (schedule_id) WHERE origin = 'hand' AND text = 'y.rows(1, 96).vector(2)' || char(10)"), 1);
+
+  std::ofstream(folder_.file("nobodys.sched")) << "z.rows(1, 96)\n";
+  const Said illegal = run_kiln(folder_, {"bundle", "swiglu", "--problem", kProblem, "--device", "h200", "-o", "illegal", "--try", "nobodys.sched"});
+  EXPECT_EQ(illegal.code, 2);
+  EXPECT_EQ(illegal.err.substr(illegal.err.find("kiln: ")), "kiln: schedule file 'nobodys.sched' is legal for no problem of this run: swiglu(m=24, n=512): "
+                                                           "`z.rows(1, 96)`: there is no stage 'z', did you mean 'y'; the stages of swiglu are g.in(), gate, u.in(), y\n");
+  EXPECT_FALSE(fs::exists(folder_.file("illegal")));
+}
+
+// Rows of a fixed great length have no smaller problem.
+TEST_F(Bundle, packs_what_is_too_large_for_the_emulator_and_says_so) {
+  std::ofstream(folder_.file("long.sched")) << "y.rows(1, 1024).vector(8).fix(n)\n";
+  const Said said =
+      run_kiln(folder_, {"bundle", "swiglu", "--problem", "swiglu(m=64, n=81920)", "--device", "h200", "-o", "long", "--candidates", "2", "--try", "long.sched"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(said.out.substr(0, said.out.find('\n')), "swiglu(m=64, n=81920): 2 candidates packed of 2 tried, 1 too large for the emulator; rejected: none");
+  EXPECT_NE(said.err.find(" of swiglu(m=64, n=81920) is packed without having run in the emulator: the emulator takes 64 blocks, 16384 threads and 70000 elements: "
+                          "every problem that its kernels take is larger\n"),
+            std::string::npos) << said.err;
+  EXPECT_EQ(count(folder_.file("long/bundle.db"), "SELECT count(*) FROM trial"), 2);
+}
+
 TEST_F(Bundle, refuses_what_it_cannot_do) {
   const auto err = [&](const std::vector<std::string>& arguments) {
     std::vector<std::string> all = {"bundle", "swiglu"};
@@ -221,6 +267,8 @@ TEST_F(Bundle, refuses_what_it_cannot_do) {
   EXPECT_EQ(err({"--device", "zen4", "-o", "new"}), "kiln: --device zen4: a bundle is for a GPU; on a CPU `kiln tune` measures where it runs\n");
   EXPECT_EQ(err({"--device", "h200", "-o", "there"}),
             "kiln: -o there: it is there already, and may hold results: `kiln db merge there/bundle.db` takes them in; name another folder\n");
+  EXPECT_EQ(err({"--device", "h200", "-o", "new", "--for", "1m", "--until", "07:00"}), "kiln: --for and --until exclude each other\n");
+  EXPECT_EQ(err({"--device", "h200", "-o", "new", "--try", "nowhere.sched"}), "kiln: cannot read 'nowhere.sched': No such file or directory\n");
   EXPECT_EQ(err({"--device", "h200", "-o", "."}), "kiln: -o .: it is there already; name a folder that is not\n");
   const Said none = run_kiln(folder_, {"measure", "nowhere"});
   EXPECT_EQ(none.code, 4);

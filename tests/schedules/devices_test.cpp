@@ -91,6 +91,8 @@ TEST(Devices, a_data_sheet_is_found_by_model_and_identifies_nothing) {
   EXPECT_EQ(found.gpu->memory_bytes_per_s, 0);
   EXPECT_EQ(digest(found), digest(device_named("h200")));
   EXPECT_EQ(with_data_sheet(found), device_named("h200"));
+  EXPECT_EQ(find_gpu_model("NVIDIA H200"), find_device("h200"));
+  EXPECT_EQ(find_gpu_model("zen4"), nullptr);
   found.model = "NVIDIA H900";
   EXPECT_EQ(with_data_sheet(found), found);
   EXPECT_EQ(with_data_sheet(device_named("zen4")), device_named("zen4"));

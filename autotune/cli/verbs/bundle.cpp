@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 
 #include "autotune/bundle/bundle.h"
@@ -11,6 +12,7 @@
 #include "autotune/cli/pages/bundle.h"
 #include "autotune/cli/print.h"
 #include "autotune/cli/progress.h"
+#include "autotune/cli/read_text.h"
 #include "autotune/cli/verbs/verbs.h"
 #include "dsl/error.h"
 #include "dsl/problem.h"
@@ -19,8 +21,8 @@ namespace kiln::autotune::cli {
 namespace {
 
 struct Flags {
-  std::vector<std::string> operators, problems, demand_files, libraries;
-  std::string device, folder, candidates, for_, jobs, seed;
+  std::vector<std::string> operators, problems, demand_files, try_files, libraries;
+  std::string device, folder, candidates, for_, until, jobs, seed;
   bool cold = false, hot = false;
 };
 
@@ -34,15 +36,17 @@ BundleOptions options_of(const Flags& flags, const Common& common) {
   if (flags.folder.empty()) throw UsageError("where to? -o DIR");
   if (flags.cold && flags.hot) throw UsageError("--cold and --hot exclude each other");
   for (const std::string& problem : flags.problems) parse_problem_text(problem);
+  for (const std::string& file : flags.try_files) read_text(file);
   BundleOptions options;
   options.plan.operators = flags.operators;
   options.plan.problems = flags.problems;
   options.plan.demand_files = {flags.demand_files.begin(), flags.demand_files.end()};
+  options.plan.try_files = {flags.try_files.begin(), flags.try_files.end()};
   options.plan.libraries = flags.libraries;
   options.plan.device = flags.device;
   options.plan.db = common.db;
   if (const char* folder = std::getenv("KILN_CACHE_DIR")) options.plan.cache_folder = folder;
-  if (!flags.for_.empty()) options.plan.budget_s = parse_duration("--for", flags.for_);
+  options.plan.budget_s = parse_budget(flags.for_, flags.until, std::time(nullptr)).value_or(0);
   if (!flags.jobs.empty()) options.plan.jobs = static_cast<int>(parse_whole("--jobs", flags.jobs, 1, 4096));
   if (!flags.seed.empty()) options.plan.seed = static_cast<std::uint64_t>(parse_whole("--seed", flags.seed, 0));
   options.plan.cache = flags.cold ? Cache::cold : Cache::hot;
@@ -80,6 +84,8 @@ Action declare_bundle(CLI::App& app) {
   app.add_option("-o", flags->folder, "the folder to make")->option_text("DIR");
   app.add_option("--candidates", flags->candidates, "packed of each problem, at most (default 40)")->option_text("N");
   app.add_option("--for", flags->for_, "plan for so long at most: 90s, 10m, 1h30m")->option_text("TIME");
+  app.add_option("--until", flags->until, "or until when: 07:00, local time")->option_text("CLOCK");
+  app.add_option("--try", flags->try_files, "a schedule to pack before others; may be repeated")->option_text("FILE")->allow_extra_args(false);
   app.add_option("--load", flags->libraries, "a shared library with generators; may be repeated")->option_text("LIB")->allow_extra_args(false);
   app.add_option("--jobs", flags->jobs, "compile workers (default: the usable cores)")->option_text("N");
   app.add_flag("--cold", flags->cold, "to be measured with the arguments outside the caches");

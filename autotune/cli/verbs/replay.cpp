@@ -7,6 +7,7 @@
 #include "autotune/cli/open_store.h"
 #include "autotune/cli/pages/replay.h"
 #include "autotune/cli/pages/rows.h"
+#include "autotune/cli/pages/tried_on.h"
 #include "autotune/cli/print.h"
 #include "autotune/cli/progress.h"
 #include "autotune/cli/verbs/verbs.h"
@@ -39,7 +40,9 @@ ReplayOptions options_of(const Flags& flags, const Common& common, const db::Can
 int run(const Flags& flags, const Common& common) {
   if (flags.candidate.empty()) throw UsageError("`kiln replay` needs a CANDIDATE; `kiln best` lists the best ones");
   db::Store store = open_to_write(common);
-  const ReplayOptions options = options_of(flags, common, one_candidate(store, flags.candidate, flags.problem));
+  const db::CandidateName name = one_candidate(store, flags.candidate, flags.problem);
+  if (flags.device.empty()) require_tried_on_cpu(store, name);
+  const ReplayOptions options = options_of(flags, common, name);
   const Interrupts interrupts;
   ReplayOutcome outcome;
   {

@@ -31,9 +31,7 @@ struct Flags {
 };
 
 double budget(const Flags& flags) {
-  if (!flags.for_.empty() && !flags.until.empty()) throw UsageError("--for and --until exclude each other");
-  if (!flags.for_.empty()) return parse_duration("--for", flags.for_);
-  if (!flags.until.empty()) return parse_until("--until", flags.until, std::time(nullptr));
+  if (const std::optional<double> seconds = parse_budget(flags.for_, flags.until, std::time(nullptr))) return *seconds;
   throw UsageError("how long? --for 8h, or --until 07:00");
 }
 

@@ -129,9 +129,8 @@ std::string BodyPrinter::rounded(DType type, const std::string& printed) const {
 }
 
 std::string BodyPrinter::value(const ExpressionPtr& root) {
-  const ExpressionPtr converted = with_conversions(root);
-  count(*converted);
-  return bare(text(*converted));
+  count(*root);
+  return bare(text(*root));
 }
 
 void BodyPrinter::count(const Expression& e) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "generators/cuda/emit/conversions.h"
+
 namespace kiln::generators::cuda {
 namespace {
 
@@ -69,7 +71,7 @@ Called Functions::add(const std::string& name, const std::string& comment, const
     return known->second;
   };
   BodyPrinter body(leaf, math);
-  const std::string value = body.value(expression);
+  const std::string value = body.value(converts_ ? with_conversions(expression) : expression);
   called.function = identifiers_.make(name);
   text_ += fmt::format("// {}\nDEV {} {}({}) {{", comment, value_type(expression->type), called.function, list);
   if (body.statements().empty()) {

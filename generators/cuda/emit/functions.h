@@ -32,7 +32,8 @@ struct Called {
 
 class Functions {
  public:
-  explicit Functions(Identifiers& identifiers) : identifiers_(identifiers) {}
+  // `converts`: what an algorithm writes out and a GPU has an instruction for (conversions.h) becomes that instruction.
+  Functions(Identifiers& identifiers, bool converts) : identifiers_(identifiers), converts_(converts) {}
 
   // Writes the function of an expression; `comment` says what it is.
   Called add(const std::string& name, const std::string& comment, const ExpressionPtr& expression, Math math);
@@ -41,6 +42,7 @@ class Functions {
 
  private:
   Identifiers& identifiers_;
+  bool converts_;
   std::string text_;
 };
 

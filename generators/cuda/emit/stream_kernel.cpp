@@ -25,7 +25,7 @@ std::string word_of(StoreHint hint) {
   return {};
 }
 
-StreamKernel::StreamKernel(const StreamPlan& plan, std::string name) : plan_(plan), name_(std::move(name)), functions_(identifiers_) {
+StreamKernel::StreamKernel(const StreamPlan& plan, std::string name) : plan_(plan), name_(std::move(name)), functions_(identifiers_, plan.capability >= kConversionToE4M3) {
   identifiers_.make(name_);
   declare_operands();
   write_functions();
@@ -51,7 +51,7 @@ void StreamKernel::write_functions() {
     const bool is_reduction = value.kind == Value::Kind::reduction || value.kind == Value::Kind::dot;
     const bool is_stored = value.kind == Value::Kind::element && !value.is_kept;
     locals_[value.name] = identifiers_.make(is_stored ? value.name + "_lanes" : value.name);
-    const ExpressionPtr before = is_stored ? before_e4m3(*value.expression) : nullptr;
+    const ExpressionPtr before = is_stored && plan_.capability >= kConversionToE4M3 ? before_e4m3(*value.expression) : nullptr;
     if (before) encoded_.insert(value.name);
     const std::string comment = is_reduction ? fmt::format("What one {} gives to {}", value.kind == Value::Kind::dot ? "term" : "element", value.name)
                                              : fmt::format("{} {}{}", value.kind == Value::Kind::row ? "One a row:" : "Each", value.name, before ? ", before it is rounded to E4M3" : "");
@@ -130,6 +130,7 @@ void StreamKernel::store_vector(const Output& output, const std::string& at) {
 }
 
 void StreamKernel::wait_for_the_kernel_before() {
+  if (!plan_.may_be_dependent()) return;
   lines_.add("pdl_launch_dependents();");
   lines_.add("pdl_wait();");
 }

@@ -29,7 +29,10 @@ int widest_bytes(const Computation& computation) {
 
 class Planner {
  public:
-  Planner(Computation computation, const StageLoops& leader) : leader_(leader) { plan_.computation = std::move(computation); }
+  Planner(Computation computation, const StageLoops& leader, const Capability& capability) : leader_(leader) {
+    plan_.computation = std::move(computation);
+    plan_.capability = capability;
+  }
 
   StreamPlan plan() {
     if (leader_.kernel.dot_columns > 0 || leader_.kernel.strip_lanes > 0) {
@@ -66,8 +69,15 @@ class Planner {
     if (kernel.stores == "streaming") plan_.stores = StoreHint::streaming;
     if (kernel.stores == "evict_first") plan_.stores = StoreHint::evict_first;
     plan_.is_dependent = kernel.is_dependent;
+    if (plan_.is_dependent) require_capability(kGridDependencies, "dependent_launch()");
+    if (plan_.cluster > 1) require_capability(kClusters, fmt::format("cluster({})", plan_.cluster));
     if (plan_.threads > kMostThreads) refuse(fmt::format("a block would have {} threads; it has {} at most", plan_.threads, kMostThreads));
     if (plan_.threads < 32 || plan_.threads % 32 != 0) refuse(fmt::format("a block would have {} threads; it has whole warps, multiples of 32", plan_.threads));
+  }
+
+  void require_capability(const Capability& least, const std::string& directive) const {
+    if (plan_.capability < least)
+      refuse(fmt::format("{} is for devices of compute capability {} and newer, and this one has {}: leave it out", directive, kiln::print(least), kiln::print(plan_.capability)));
   }
 
   // ---- rows
@@ -342,6 +352,8 @@ std::string print(const StreamPlan& plan) {
   return fmt::format("{}{}, grid {}, shared {}\n", print_kernel(plan), plan.is_dependent ? ", dependent" : "", plan.blocks(), plan.shared_bytes());
 }
 
-StreamPlan plan_stream(Computation computation, const StageLoops& leader) { return Planner(std::move(computation), leader).plan(); }
+StreamPlan plan_stream(Computation computation, const StageLoops& leader, const Capability& capability) {
+  return Planner(std::move(computation), leader, capability).plan();
+}
 
 }  // namespace kiln::generators::cuda

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dsl/capability.h"
 #include "dsl/loop_nest.h"
 #include "generators/cuda/program/computation.h"
 
@@ -24,6 +25,7 @@ struct StreamPlan {
   };
 
   Computation computation;
+  Capability capability;        // of the device that the text is for
   Shape shape = Shape::flat;
   int threads = 0;              // of a block
   int vector = 1;               // elements of one access
@@ -41,6 +43,7 @@ struct StreamPlan {
   bool is_dependent = false;    // launched while the kernel before still runs
 
   // What follows.
+  bool may_be_dependent() const { return capability >= kGridDependencies; }  // the text serves both ways of launching it
   int warps_per_row() const { return threads_per_row / 32; }
   int slots_per_row() const { return warps_per_row() * cluster; }  // partial results of a reduction that are combined through shared memory
   std::int64_t columns_per_access() const { return std::int64_t{threads_per_row} * vector * cluster; }
@@ -57,7 +60,8 @@ std::string print_kernel(const StreamPlan& plan);
 // The same, and how it is launched: `…, dependent, grid 1024, shared 32`. What goldens compare.
 std::string print(const StreamPlan& plan);
 
-// `leader` is the stage whose directives shape the kernel. Throws ScheduleError: which directive or loop, what was asked, and what the skeleton can do.
-StreamPlan plan_stream(Computation computation, const StageLoops& leader);
+// `leader` is the stage whose directives shape the kernel. Throws ScheduleError: which directive or loop, what was asked, and what the skeleton, or a device of
+// this capability, can do.
+StreamPlan plan_stream(Computation computation, const StageLoops& leader, const Capability& capability);
 
 }  // namespace kiln::generators::cuda

@@ -73,6 +73,13 @@ TEST_F(LocalTime, until_follows_the_local_zone_and_its_short_days) {
   EXPECT_EQ(parse_until("--until", "07:00", before_spring), 8 * 3600);
 }
 
+TEST_F(LocalTime, a_budget_has_one_end) {
+  EXPECT_EQ(parse_budget("", "", kMay1st2026_22h), std::nullopt);
+  EXPECT_EQ(parse_budget("90s", "", kMay1st2026_22h), 90);
+  EXPECT_EQ(parse_budget("", "22:30", kMay1st2026_22h), 1800);
+  EXPECT_EQ(message_of<UsageError>([] { parse_budget("90s", "22:30", kMay1st2026_22h); }), "--for and --until exclude each other");
+}
+
 TEST_F(LocalTime, what_is_no_time_of_day_is_refused) {
   for (const char* text : {"", "7", "25:00", "07:60", "07:00x", "07:00:99", "seven", "-1:00"})
     EXPECT_EQ(message_of<UsageError>([&] { parse_until("--until", text, kMay1st2026_22h); }),

@@ -179,6 +179,25 @@ TEST_F(Kiln, a_schedule_file_is_explained_without_a_store) {
   EXPECT_FALSE(std::filesystem::exists(folder_.file("kiln.db")));
 }
 
+TEST_F(Kiln, a_schedule_is_explained_for_a_gpu_that_is_older_than_hopper) {
+  write("rows.sched", "y.rows(1, 256).vector(8)\n");
+  const std::vector<std::string> explain = {"explain", "--problem", "swiglu(m=64, n=4096, bf16)", "--device", "sm_80", "--text", "--schedule"};
+  const auto explained = [&](const std::string& file) {
+    std::vector<std::string> arguments = explain;
+    arguments.push_back(file);
+    return run(arguments);
+  };
+  const Said said = explained("rows.sched");
+  ASSERT_EQ(said.code, 0) << said.err << said.out;
+  EXPECT_NE(said.out.find("swiglu_y  compiled "), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("__launch_bounds__(256) swiglu_y("), std::string::npos) << said.out;
+  write("hopper.sched", "y.rows(1, 256).vector(8).dependent_launch()\n");
+  const Said refused = explained("hopper.sched");
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.out.find("rejected: schedule_error\n  y: dependent_launch() is for devices of compute capability 9.0 and newer, and this one has 8.0: leave it out\n"),
+            std::string::npos) << refused.out << refused.err;
+}
+
 TEST_F(Kiln, an_illegal_schedule_is_a_negative_answer_with_its_text) {
   write("bad.sched", "nobody.parallel(m)\n");
   const Said said = run({"explain", "--schedule", "bad.sched", "--problem", "matmul(m=8, n=16, k=32)"});

@@ -117,5 +117,15 @@ TEST(BuildKey, of_an_opaque_schedule_depends_on_the_extents_too) {
   EXPECT_EQ(build_key(algorithm, own, problem, "t"), build_key(algorithm, own, problem, "t"));
 }
 
+TEST(Host, works_for_itself_and_for_the_gpu_beside_it) {
+  Device gpu;
+  gpu.model = "NVIDIA X1";
+  gpu.gpu.emplace();
+  EXPECT_EQ(host_beside(gpu), probe_cpu());
+  Device cpu;
+  cpu.model = "Xeon";
+  EXPECT_EQ(host_beside(cpu), cpu);
+}
+
 }  // namespace
 }  // namespace kiln::generators::host

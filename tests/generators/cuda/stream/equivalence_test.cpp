@@ -63,11 +63,11 @@ std::vector<Case> cases() {
 }
 
 // Where the schedule's launches are within what the emulator takes.
-bool expect_equal(const std::string& problem, const Schedule& schedule) {
+bool expect_equal(const std::string& problem, const Schedule& schedule, const Capability& capability = {9, 0}) {
   SCOPED_TRACE(problem + "\n" + print(schedule));
   const Oracle& known = oracle(problem);
   const EmulatedSubject subject(known.algorithm, problem, known.reference, kSeed);
-  const cuda::Program program = cuda::lower(known.algorithm, schedule, subject.problem());
+  const cuda::Program program = cuda::lower(known.algorithm, schedule, subject.problem(), capability);
   const cuda::LaunchRecord record = launch_record(program);
   if (!cuda::Emulated::takes(record, subject.extents())) return false;
   const cuda::Emulated emulated(program.text(), record);
@@ -104,6 +104,17 @@ TEST(StreamEquivalence, of_what_spaces_hold_equals_the_reference) {
   }
 }
 
+TEST(StreamEquivalence, of_what_is_for_an_older_device_equals_the_reference) {
+  const Device& older = schedules::device_named("a100");
+  for (const std::string problem : {"swiglu_quant(m=3, n=272, bf16)", "swiglu_quant(m=3, n=1040, bf16, scale=row)", "softmax(m=3, n=2056, bf16)"}) {
+    const Oracle& known = oracle(problem);
+    const schedules::Space space = schedules::space_for(known.algorithm, resolve(parse_problem_text(problem), known.algorithm), older).value();
+    int run = 0;
+    for (const schedules::Seed& seed : space.seeds()) run += expect_equal(problem, space.schedule(seed.point), capability_of(*older.gpu));
+    EXPECT_GT(run, 0) << problem;
+  }
+}
+
 // Both forms of the operator: what Halide makes of the encoding is recognised, and no integer operation is left of it.
 TEST(StreamEquivalence, swiglu_quant_is_converted_by_the_hardware) {
   for (const std::string problem : {"swiglu_quant(m=3, n=272, bf16)", "swiglu_quant(m=3, n=272, scale=row)"}) {
@@ -119,7 +130,7 @@ TEST(StreamEquivalence, swiglu_quant_is_converted_by_the_hardware) {
 }
 
 // Every bf16, infinities and NaNs too, stored by vectors and one by one.
-TEST(StreamEquivalence, codes_of_e4m3_have_the_reference_s_bits) {
+void expect_codes_right(const Capability& capability) {
   constexpr std::size_t kAll = 0x10000, kLast = 3;  // more than whole vectors
   const Algorithm algorithm = codes();
   const Problem problem = resolve(parse_problem_text(fmt::format("codes(m=1, n={})", kAll + kLast)), algorithm);
@@ -134,11 +145,14 @@ TEST(StreamEquivalence, codes_of_e4m3_have_the_reference_s_bits) {
   }
   std::memcpy(call.inputs["x"].data(), values.data(), 4 * values.size());
   const char* schedule = "y.fuse(n, m, i).split(i, b, i, 2048, GuardWithIf).split(i, t, v, 8).gpu_blocks(b).gpu_threads(t).vectorize(v)\n";
-  const cuda::Program program = cuda::lower(algorithm, parse_schedule(schedule), problem);
+  const cuda::Program program = cuda::lower(algorithm, parse_schedule(schedule), problem, capability);
   EXPECT_EQ(cuda::Emulated(program.text(), launch_record(program)).run(call, 1), "");
   for (std::size_t i = 0; i < values.size(); ++i)
     ASSERT_EQ(static_cast<unsigned>(call.outputs["y"][i]), encode_float8(kE4M3FN, static_cast<double>(values[i]))) << values[i];
 }
+
+TEST(StreamEquivalence, codes_of_e4m3_have_the_reference_s_bits) { expect_codes_right({9, 0}); }
+TEST(StreamEquivalence, codes_of_e4m3_have_the_reference_s_bits_where_there_is_no_instruction_for_them) { expect_codes_right({8, 0}); }
 
 }  // namespace
 }  // namespace kiln::tests

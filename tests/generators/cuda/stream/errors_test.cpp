@@ -20,10 +20,10 @@ struct Refused {
   const char* words;
 };
 
-std::string words_for(const Refused& one) {
+std::string words_for(const Refused& one, const Capability& capability = {9, 0}) {
   const Algorithm algorithm = one.algorithm();
   try {
-    generators::cuda::lower(algorithm, parse_schedule(one.schedule), resolve(parse_problem_text(one.problem), algorithm));
+    generators::cuda::lower(algorithm, parse_schedule(one.schedule), resolve(parse_problem_text(one.problem), algorithm), capability);
   } catch (const ScheduleError& error) {
     return error.what();
   }
@@ -92,6 +92,17 @@ const std::vector<Refused>& all() {
 
 TEST(StreamErrors, say_what_was_asked_and_what_would_do) {
   for (const Refused& one : all()) EXPECT_EQ(words_for(one), one.words) << one.schedule;
+}
+
+TEST(StreamErrors, say_what_an_older_device_lacks) {
+  const Refused dependent = {gate, "gate(m=4, n=64)", "y.rows(1, 32).dependent_launch()\n",
+                             "y: dependent_launch() is for devices of compute capability 9.0 and newer, and this one has 8.0: leave it out"};
+  const Refused cluster = {gate, "gate(m=4, n=64)", "y.rows(1, 32).cluster(2)\n",
+                           "y: cluster(2) is for devices of compute capability 9.0 and newer, and this one has 8.9: leave it out"};
+  EXPECT_EQ(words_for(dependent, {8, 0}), dependent.words);
+  EXPECT_EQ(words_for(cluster, {8, 9}), cluster.words);
+  for (const Refused& one : {dependent, cluster})
+    for (const Capability& newer : {Capability{9, 0}, Capability{10, 0}}) EXPECT_EQ(words_for(one, newer), "accepted");
 }
 
 }  // namespace

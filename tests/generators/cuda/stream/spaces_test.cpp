@@ -18,6 +18,7 @@ constexpr std::uint64_t kSeed = 20261130;
 constexpr int kDraws = 150;
 
 const Device& gpu() { return schedules::device_named("h200"); }
+const Device& older_gpu() { return schedules::device_named("a100"); }
 
 std::set<std::string> points_of(const schedules::Space& space, schedules::Random& random) {
   std::set<std::string> schedules;
@@ -28,9 +29,9 @@ std::set<std::string> points_of(const schedules::Space& space, schedules::Random
   return schedules;
 }
 
-void expect_honoured(const Algorithm& algorithm, const std::string& problem_text, const std::string& space_name, std::size_t fewest) {
+void expect_honoured(const Algorithm& algorithm, const std::string& problem_text, const std::string& space_name, std::size_t fewest, const Device& device = gpu()) {
   const Problem problem = resolve(parse_problem_text(problem_text), algorithm);
-  const auto space = schedules::space_for(algorithm, problem, gpu());
+  const auto space = schedules::space_for(algorithm, problem, device);
   ASSERT_TRUE(space) << problem_text;
   EXPECT_EQ(space->name(), space_name);
   ASSERT_FALSE(space->seeds().empty());
@@ -38,8 +39,8 @@ void expect_honoured(const Algorithm& algorithm, const std::string& problem_text
   schedules::Random random(test_seed(kSeed));
   for (const std::string& schedule : points_of(*space, random)) {
     try {
-      const generators::cuda::Program program = generators::cuda::lower(algorithm, parse_schedule(schedule), problem);
-      for (const auto& kernel : program.kernels) EXPECT_LE(kernel.plan.shared_bytes(), 232448) << schedule;
+      const generators::cuda::Program program = generators::cuda::lower(algorithm, parse_schedule(schedule), problem, capability_of(*device.gpu));
+      for (const auto& kernel : program.kernels) EXPECT_LE(kernel.plan.shared_bytes(), device.gpu->block_shared_bytes) << schedule;
     } catch (const ScheduleError& error) {
       ADD_FAILURE() << problem_text << "\n" << schedule << error.what();
     }
@@ -65,6 +66,16 @@ TEST(CudaSpaces, of_sums_hold_only_what_the_skeleton_honours) {
   expect_honoured(dot_by_terms(), "dot_by_terms(m=1, n=12288, k=4096)", "sums_cuda", 200);
   expect_honoured(dot_by_columns(), "dot_by_columns(m=2, n=4096, k=12288)", "sums_cuda", 200);
   expect_honoured(dot_by_columns(), "dot_by_columns(m=8, n=64, k=36)", "sums_cuda", 50);
+}
+
+// Without dependent launches and clusters.
+TEST(CudaSpaces, of_an_older_device_hold_only_what_it_honours) {
+  expect_honoured(gate(), "gate(m=1024, n=12288)", "lines_cuda", 100, older_gpu());
+  expect_honoured(norm(), "norm(m=1, n=12288)", "rows_cuda", 100, older_gpu());
+  expect_honoured(shares(), "shares(m=4096, n=8192)", "rows_cuda", 100, older_gpu());
+  expect_honoured(turn(), "turn(m=4096, n=4096)", "turned_cuda", 25, older_gpu());
+  expect_honoured(dot_by_terms(), "dot_by_terms(m=1, n=12288, k=4096)", "sums_cuda", 100, older_gpu());
+  expect_honoured(dot_by_columns(), "dot_by_columns(m=2, n=4096, k=12288)", "sums_cuda", 100, older_gpu());
 }
 
 // How a schedule's kernels are launched, in their order: "pd" is two, of which the second may begin before the first has ended.

@@ -28,6 +28,19 @@ constexpr const char* kFlat = "y.fuse(n, m, i).split(i, b, i, 2048, GuardWithIf)
 
 TEST(StreamText, a_line_of_elements) { expect_golden(page(lowered(gate(), "gate(m=13, n=1000)", kFlat)), "cuda/gate_flat.txt"); }
 
+// What Hopper's kernels begin with, and what rounds to E4M3 in one instruction, are not there for what is older.
+TEST(StreamText, for_an_older_device_has_none_of_the_newer_instructions) {
+  const Algorithm algorithm = codes();
+  const Problem problem = resolve(parse_problem_text("codes(m=13, n=1000)"), algorithm);
+  const auto text = [&](const Capability& capability) { return lower(algorithm, parse_schedule(kFlat), problem, capability).text(); };
+  EXPECT_EQ(text({9, 0}), lower(algorithm, parse_schedule(kFlat), problem).text());
+  EXPECT_EQ(text({10, 0}), text({9, 0}));
+  EXPECT_NE(text({9, 0}).find("  pdl_launch_dependents();\n  pdl_wait();\n"), std::string::npos);
+  EXPECT_EQ(text({8, 9}).find("pdl_"), std::string::npos);
+  EXPECT_NE(text({8, 9}).find("e4m3"), std::string::npos);
+  EXPECT_EQ(text({8, 6}).find("e4m3"), std::string::npos);
+}
+
 TEST(StreamText, a_line_of_elements_with_several_accesses_in_flight) {
   const char* schedule =
       "y.fuse(n, m, i).split(i, b, i, 4096, GuardWithIf).split(i, a, i, 2048).split(i, t, v, 8).gpu_blocks(b).unroll(a).gpu_threads(t).vectorize(v).cache(no_l1, streaming)\n";
