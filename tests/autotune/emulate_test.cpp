@@ -8,6 +8,7 @@
 #include "generators/host/host.h"
 #include "generators/operators/operators.h"
 #include "schedules/devices.h"
+#include "tests/db/temporary_folder.h"
 #include "tests/generators/cuda/plans/census.h"
 
 namespace kiln::autotune {
@@ -65,7 +66,8 @@ TEST(EmulatedProblem, that_is_none_is_no_fault_of_the_candidate) {
   const Problem problem = resolve(parse_problem_text("rmsnorm(m=64, n=81920, bf16)"), *algorithm);
   const Schedule schedule = parse_schedule("y.rows(1, 1024).fix(n)\nsquares.compute_at(y, m)\nscale.compute_at(y, m)\n");
   const Device& gpu = schedules::device_named("h200");
-  const Objects objects(testing::TempDir() + "kiln_emulate_test");
+  const db::TemporaryFolder folder;
+  const Objects objects(folder.path());
   CompilePool pool(1, gpu, objects);
   const Emulation emulation = Emulator(gpu, pool, objects).emulate(algorithm, schedule, problem, ObjectRef{});
   EXPECT_FALSE(emulation.rejection);
