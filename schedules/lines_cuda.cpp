@@ -72,6 +72,10 @@ Space lines_cuda(const Algorithm& algorithm, const Problem&, const Device& gpu) 
   });
   for (const std::int64_t threads : {256, 128, 512})
     for (const char* loads : {"plain", "no_l1"}) space.seed({{"threads", threads}, {"loads", std::string(loads)}}, "one access a thread: latency is hidden by blocks");
+  if (!has_dependent_launches(gpu)) return space;
+  for (const std::int64_t threads : {256, 512})
+    space.seed({{"threads", threads}, {"loads", std::string("no_l1")}, {"stores", std::string("evict_first")}, {"launch", std::string("dependent")}},
+               "launched while the kernel before it ends");
   return space;
 }
 

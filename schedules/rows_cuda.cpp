@@ -153,6 +153,10 @@ Space rows_cuda(const Algorithm& whole, const Problem& problem, const Device& gp
     for (const Place& place : places)
       if (place.stage.updates.empty() && place.stage.loops.size() > 1) kept["place." + knob_suffix(place.stage.name)] = std::string("row");
     if (kept.size() > others) space.seed(kept, "values that are read twice kept in registers");
+    if (!has_dependent_launches(gpu)) continue;
+    kept["blocks"] = 1;
+    kept["launch"] = std::string("dependent");
+    space.seed(kept, "launched while the kernel before it ends");
   }
   // The chain as a kernel a step, of as many threads as the first seed has: each sum in one of its own, and the rows after them, each launched while the one
   // before it ends.
@@ -161,7 +165,10 @@ Space rows_cuda(const Algorithm& whole, const Problem& problem, const Device& gp
   for (const Place& place : places)
     if (!place.stage.updates.empty()) steps["place." + knob_suffix(place.stage.name)] = std::string("root");
   if (steps.size() > 2) space.seed(steps, "a kernel for each sum, and one for the rows");
-  if (may_share) space.seed({{"threads", 384}, {"cluster", 4}}, "few long rows, each shared by a cluster");
+  if (may_share) {
+    space.seed({{"threads", 384}, {"cluster", 4}}, "few long rows, each shared by a cluster");
+    space.seed({{"threads", 256}, {"vector", vectors.back()}, {"cluster", 8}, {"launch", std::string("dependent")}}, "more blocks a row, launched while the kernel before it ends");
+  }
   if (space.seeds().empty()) space.seed({}, "a warp a row");
   return space;
 }

@@ -126,10 +126,21 @@ Space sums_cuda(const Algorithm& algorithm, const Problem& problem, const Device
   if (is_dots) {
     for (const auto& [columns, warps, teams] : {std::tuple{4, 8, 1}, {2, 8, 1}, {4, 1, 8}, {4, 4, 2}})
       space.seed({{"columns", columns}, {"warps", warps}, {"teams", teams}}, "the terms of a few columns shared by the warps of a block");
+    if (has_dependent_launches(gpu))
+      for (const auto& [columns, warps, teams] : {std::tuple{2, 1, 4}, {2, 8, 1}})
+        space.seed({{"columns", columns}, {"warps", warps}, {"teams", teams}, {"loads", std::string("evict_first")}, {"stores", std::string("evict_first")},
+                    {"launch", std::string("dependent")}},
+                   "launched while the kernel before it ends");
   } else {
     const std::int64_t accesses = std::gcd(product.terms, std::int64_t{8});
-    for (const auto& [lanes, groups, cluster] : {std::tuple{8, 32, 2}, {8, 32, 4}, {16, 32, 2}, {16, 32, 4}, {8, 64, 1}})
-      if (cluster_sizes(gpu, {cluster}).size() == 1) space.seed({{"lanes", lanes}, {"groups", groups}, {"cluster", cluster}, {"accesses", accesses}}, "narrow strips, the terms shared by many groups");
+    const auto is_there = [&](std::int64_t cluster) { return cluster_sizes(gpu, {cluster}).size() == 1; };
+    for (const auto& [lanes, groups, cluster] : {std::tuple{8, 32, 2}, {8, 32, 4}, {16, 32, 2}, {16, 32, 4}, {8, 64, 1}, {8, 64, 2}})
+      if (is_there(cluster)) space.seed({{"lanes", lanes}, {"groups", groups}, {"cluster", cluster}, {"accesses", accesses}}, "narrow strips, the terms shared by many groups");
+    for (const std::int64_t cluster : {1, 2})
+      if (is_there(cluster))
+        space.seed({{"lanes", 8}, {"groups", 64}, {"cluster", cluster}, {"accesses", std::gcd(product.terms, std::int64_t{16})}, {"loads", std::string("no_l1")},
+                    {"stores", std::string("evict_first")}},
+                   "weights past the first cache, twice as many under way");
   }
   return space;
 }

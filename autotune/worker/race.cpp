@@ -20,6 +20,7 @@ using generators::Rejection;
 
 constexpr double kHopeless = 4;    // times the screen's cut: no need to be warm to see that
 constexpr double kLongHopeless = 1.2, kLong_ns = 5e7;  // calls that long are nearly as fast cold
+constexpr double kSettles_ns = 1e6;  // a call that long has made the caches its own before it ends
 constexpr int kLeastInRound = 3;   // samples of the longest kernels
 constexpr double kFarBehind = 2;   // times the anchor: of such a baseline one sample a round tells the ratio well enough, more would eat the race
 constexpr std::uint64_t kFloorTries = 3;
@@ -65,7 +66,8 @@ class Race {
       prepare(*runner);
       if (baseline_failed()) return;
     }
-    if (!is_screen()) run_rounds();
+    if (is_screen()) screen();
+    else run_rounds();
     if (baseline_failed()) return;
     for (const auto& runner : runners_) tell(*runner, std::nullopt);
   }
@@ -88,7 +90,7 @@ class Race {
 
   double hopeless_ns() const { return cut_ns() * (cut_ns() > kLong_ns ? kLongHopeless : kHopeless); }
 
-  // Warms a contender; a screen also takes its samples and cuts it when it is too slow.
+  // Warms a contender, and cuts it in a screen when that shows enough.
   void prepare(Runner& runner) {
     if (is_over()) return;
     const RaceOptions& options = request_.options;
@@ -104,10 +106,32 @@ class Race {
     runner.warm_ns = runner.kernel->warm(may_be_cut ? hopeless_ns() : 0);
     if (reject_if_broken(runner)) return;
     if (may_be_cut && runner.warm_ns > hopeless_ns()) return cut(runner, runner.warm_ns);
-    if (!is_screen()) return;
+    if (is_screen() && runner.warm_ns > kSettles_ns) take_screen_samples(runner);
+    else best_ns_ = std::min(best_ns_, runner.warm_ns);
+  }
+
+  // A kernel that was warmed for thousands of calls has made the caches its own, down to which of its lines they keep; in the races that decide, and in
+  // applications, others run before it. So short ones are sampled after all were warmed.
+  void screen() {
+    best_ns_ = std::numeric_limits<double>::infinity();
+    for (const auto& runner : runners_) {
+      if (is_over()) return;
+      if (runner->is_told || runner->is_out) continue;
+      if (runner->samples.empty()) {
+        runner->kernel->call_once();
+        take_screen_samples(*runner);
+      } else {
+        best_ns_ = std::min(best_ns_, quantile(clean_ns(runner->samples, request_.protocol.screen_samples), request_.protocol.statistic()));
+      }
+    }
+  }
+
+  // Cuts it when it is too slow.
+  void take_screen_samples(Runner& runner) {
     for (int i = 0; i < request_.protocol.screen_samples; ++i) runner.samples.push_back(runner.kernel->sample(0));
     if (reject_if_broken(runner)) return;
     std::vector<double> ns = clean_ns(runner.samples, request_.protocol.screen_samples);
+    const bool may_be_cut = !runner.entry.is_baseline && !runner.entry.is_incumbent && std::isfinite(best_ns_);
     if (const double least = *std::min_element(ns.begin(), ns.end()); may_be_cut && least > cut_ns()) return cut(runner, least);
     best_ns_ = std::min(best_ns_, quantile(ns, request_.protocol.statistic()));
   }
