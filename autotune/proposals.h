@@ -33,6 +33,8 @@ class Proposals {
   // Dropped when it is known or illegal.
   void add_seed(const Schedule& schedule, const std::string& origin);
 
+  const std::vector<Wish>& seeds() const { return seeds_; }  // that are not proposed yet
+
   // The next `count` schedules without an outcome; one alone when it is a suspect. Empty: nothing is left.
   std::vector<Wish> next(std::size_t count);
 

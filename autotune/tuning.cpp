@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "autotune/builds.h"
-#include "autotune/gpu_space.h"
+#include "autotune/gpu_starts.h"
 #include "autotune/records.h"
 #include "db/artifacts.h"
 #include "db/choices.h"
@@ -120,10 +120,7 @@ std::vector<Wish> Tuning::gpu_baselines() const {
     if (std::any_of(planned->begin(), planned->end(), is_seed)) std::erase_if(*planned, [&](const Wish& wish) { return !is_seed(wish); });
     return *planned;
   }
-  const schedules::Space space = gpu_space(item_, run_.device, run_.builds);
-  std::vector<Wish> wishes;
-  for (const schedules::Seed& seed : space.seeds()) wishes.push_back({space.schedule(seed.point), "seed", {}, {}, false});
-  return wishes;
+  return gpu_starts(item_, run_.device, run_.builds, proposals_.seeds());
 }
 
 std::optional<Entrant> Tuning::first_that_runs(const std::vector<Wish>& wishes) {

@@ -9,7 +9,7 @@
 #include "autotune/bundle/emulators.h"
 #include "autotune/bundle/write.h"
 #include "autotune/compiled_builds.h"
-#include "autotune/gpu_space.h"
+#include "autotune/gpu_starts.h"
 #include "autotune/probe.h"
 #include "autotune/proposals.h"
 #include "autotune/records.h"
@@ -49,9 +49,10 @@ class Packing {
   // The baseline and what is chosen now first: every race needs the one and is against the other. Then what the user brings.
   PackedProblem pack() {
     tell("planning");
-    std::vector<Wish> first = seeds(), after_the_baseline;
-    if (const auto chosen = this->chosen()) after_the_baseline.push_back(*chosen);
+    std::vector<Wish> after_the_baseline;
     for (const Schedule& schedule : tries_) after_the_baseline.push_back({schedule, "hand", {}, {}, false});
+    std::vector<Wish> first = gpu_starts(item_, run_.device, run_.builds, after_the_baseline);
+    if (const auto chosen = this->chosen()) after_the_baseline.insert(after_the_baseline.begin(), *chosen);
     first.insert(first.begin() + 1, after_the_baseline.begin(), after_the_baseline.end());
     if (first.size() > static_cast<std::size_t>(wanted_)) first.resize(static_cast<std::size_t>(wanted_));
     take(first);
@@ -78,13 +79,6 @@ class Packing {
     step.seconds_left = run_.budget.left_s(run_.spent_s());
     run_.progress.step(step);
     heartbeat(run_.store, run_.id);
-  }
-
-  std::vector<Wish> seeds() const {
-    const schedules::Space space = gpu_space(item_, run_.device, run_.builds);
-    std::vector<Wish> wishes;
-    for (const schedules::Seed& seed : space.seeds()) wishes.push_back({space.schedule(seed.point), "seed", {}, {}, false});
-    return wishes;
   }
 
   std::optional<Wish> chosen() const {

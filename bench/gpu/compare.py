@@ -18,7 +18,7 @@ import torch
 
 DEVICE = torch.device("cuda", 0)
 POISON = 0xFF  # NaN in every float type: what is not written is seen
-HOT_CALLS, LONG_CALLS, LONG_BYTES = 20, 5, 10**9
+LONG_BYTES, SHORT_BYTES = 10**9, 10**6
 COLD_BYTES = 256 << 20
 HELD_CYCLES = 60_000  # some 30 us: longer than a graph takes to be submitted
 
@@ -229,7 +229,7 @@ def checked_everywhere(kiln, case, what):
 
 def timed(hot_functions, cold_functions, case, rounds):
     """{name: (hot us, half the distance of the quartiles in %, the same cold)}"""
-    calls = LONG_CALLS if case.bytes() > LONG_BYTES else HOT_CALLS
+    calls = 5 if case.bytes() > LONG_BYTES else 20 if case.bytes() > SHORT_BYTES else 200  # a graph costs some us to begin and end
     hot = {name: captured(function, calls) for name, function in hot_functions.items()}
     cold = {name: captured(function, 1) for name, function in cold_functions.items()}
     evict = torch.randn(COLD_BYTES // 4, device=DEVICE)
