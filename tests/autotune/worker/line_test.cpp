@@ -12,7 +12,9 @@
 #include "autotune/measurer.h"
 #include "autotune/probe.h"
 #include "autotune/reader.h"
+#include "autotune/worker/prepared_subject.h"
 #include "dsl/error.h"
+#include "generators/runtime/host.h"
 
 namespace kiln::autotune {
 namespace {
@@ -203,6 +205,21 @@ TEST_F(Line, leaves_a_hopeless_candidate_after_its_first_call) {
   const CheckOutcome wrong = measurer.check(key, candidate(3), {.hopeless_ns = 1});
   ASSERT_TRUE(wrong.rejection);
   EXPECT_EQ(wrong.rejection->reason, Reason::wrong_result);
+}
+
+// Timing takes the inputs alone; a fresh process that only races does not run the reference.
+TEST_F(Line, runs_the_reference_when_something_is_checked) {
+  ASSERT_EQ(kiln_host_start(1), KILN_HOST_OK);
+  Subject fresh = subject();
+  fresh.seed = 20261130;  // no other test has left this one's results in the cache folder
+  const Objects objects(shared->folder);
+  PreparedSubject prepared(fresh, objects);
+  const std::size_t inputs = prepared.bytes();
+  EXPECT_GT(prepared.inputs().bytes[0].size(), 0u);
+  EXPECT_EQ(prepared.bytes(), inputs);
+  EXPECT_GT(prepared.timed().reference_s, 0);
+  EXPECT_EQ(prepared.bytes(), inputs + 48 * 64 * sizeof(double));
+  kiln_host_stop();
 }
 
 std::map<std::int64_t, RaceResult> race(Measurer& measurer, const std::string& key, const std::vector<RaceEntry>& entries, const RaceOptions& options) {
