@@ -36,12 +36,9 @@ std::vector<Tuning> prepare(Run& run, std::vector<Tuning>& tunings, TuneOutcome&
     outcome.resumed |= tuning.has_resumed();
     ready.push_back(std::move(tuning));
   }
-  double finals_s = 0, coverage_s = 0;
-  for (const Tuning& tuning : ready) {
-    finals_s += tuning.finals_need_s();
-    coverage_s += tuning.coverage_need_s();
-  }
-  run.budget.need(finals_s, coverage_s);
+  double finals_s = 0;
+  for (const Tuning& tuning : ready) finals_s += tuning.finals_need_s();
+  run.budget.need(finals_s, coverage_need_s(run, ready));
   return ready;
 }
 

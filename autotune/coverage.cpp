@@ -144,6 +144,16 @@ std::vector<Problem> generic_cases(const Problem& problem, const Algorithm& algo
   return cases;
 }
 
+double coverage_need_s(const Run& run, const std::vector<Tuning>& tunings) {
+  std::set<const WorkItem*> served;
+  for (const auto& [algorithm, items] : by_algorithm(tunings))
+    for (const ServedGroup& group : served_groups(items, !run.device.gpu)) served.insert(group.items.begin(), group.items.end());
+  double seconds = 0;
+  for (const Tuning& tuning : tunings)
+    if (served.contains(&tuning.item())) seconds += 2 * tuning.preparing_s();
+  return seconds;
+}
+
 void cover_intervals(Run& run, const std::vector<Tuning>& tunings) {
   for (const auto& [algorithm, items] : by_algorithm(tunings)) {
     if (run.stop_request() == StopRequest::leave) return;

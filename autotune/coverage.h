@@ -17,6 +17,8 @@ void cover_every_extent(Run& run, CompilePool& pool, const std::vector<Tuning>& 
 // After the choices: gives every winner an interval of one symbol, checked at both ends: of the only one in which the problems of its algorithm differ, else of
 // its output's outermost dimension. Ends at the budget; what is not covered then is covered by the next run.
 void cover_intervals(Run& run, const std::vector<Tuning>& tunings);
+// What that will take, about: a problem is prepared at both ends of its interval.
+double coverage_need_s(const Run& run, const std::vector<Tuning>& tunings);
 
 // Pure: the problems of one algorithm that intervals of `symbol` part among them, by its extent: they differ in nothing else.
 struct ServedGroup {

@@ -395,9 +395,8 @@ void Tuning::finals(double limit_s) {
   }
 }
 
-// A final is in a fresh process, which makes the inputs again; the checks of a bucket prepare a problem at both ends.
+// A final is in a fresh process, which makes the inputs again.
 double Tuning::finals_need_s() const { return preparing_s_ - prepared_.reference_s + kLeastFinal_s; }
-double Tuning::coverage_need_s() const { return 2 * preparing_s_; }
 
 Prospect Tuning::prospect() const {
   Prospect prospect;

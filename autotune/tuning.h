@@ -27,9 +27,8 @@ class Tuning {
 
   // The best few against the baseline and what is chosen now, in fresh processes. Takes about `limit_s` at most.
   void finals(double limit_s);
-  // What the finals take at least, and the checks of an interval around the winner.
-  double finals_need_s() const;
-  double coverage_need_s() const;
+  double preparing_s() const { return preparing_s_; }  // inputs and the reference's results
+  double finals_need_s() const;                        // what the finals take at least
 
   Prospect prospect() const;
   bool is_contended() const { return contended_; }
