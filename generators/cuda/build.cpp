@@ -75,7 +75,7 @@ KernelResources resources_of(const Kernel& kernel, const KernelLaunch& launch, c
   KernelResources actual;
   actual.name = report.kernel;
   actual.threads = launch.threads;
-  actual.blocks = kernel.plan.blocks();
+  actual.blocks = kernel.plan.blocks(gpu.sms);
   actual.registers = report.registers;
   actual.spill_bytes = report.spill_store_bytes;
   actual.shared_bytes = report.shared_bytes + launch.shared_bytes;

@@ -16,22 +16,22 @@ constexpr std::int64_t kMostBlocks = std::numeric_limits<std::int32_t>::max();  
 
 }  // namespace
 
-KernelResources with_residency(KernelResources known, const StreamPlan& plan, const Gpu& gpu) {
-  const resources::BlockNeeds needs{plan.threads, static_cast<int>(known.registers), known.shared_bytes, plan.rows_per_block > 1 ? plan.rows_per_block + 1 : 1};
+KernelResources with_residency(KernelResources known, const KernelPlan& plan, const Gpu& gpu) {
+  const resources::BlockNeeds needs{plan.threads(), static_cast<int>(known.registers), known.shared_bytes, plan.barriers()};
   const resources::Residency residency = resources::residency(needs, gpu);
   known.blocks_per_sm = residency.blocks;
   known.occupancy = residency.occupancy;
   if (residency.blocks > 0) known.waves = resources::waves(known.blocks, residency.blocks, gpu).waves;
-  known.bytes_in_flight = residency.blocks * plan.threads * plan.bytes_in_flight_per_thread();
+  known.bytes_in_flight = residency.blocks * plan.bytes_in_flight_of_a_block();
   return known;
 }
 
 KernelResources predict(const Kernel& kernel, const Gpu& gpu) {
-  const RegisterEstimate registers = estimate_registers(kernel.plan, gpu);
+  const RegisterEstimate registers = kernel.plan.ring() != nullptr ? estimate_registers(*kernel.plan.ring(), gpu) : estimate_registers(*kernel.plan.stream(), gpu);
   KernelResources resources;
   resources.name = kernel.text.name;
-  resources.threads = kernel.plan.threads;
-  resources.blocks = kernel.plan.blocks();
+  resources.threads = kernel.plan.threads();
+  resources.blocks = kernel.plan.blocks(gpu.sms);
   resources.registers = registers.registers;
   resources.spill_bytes = registers.spills ? 9 : 0;
   resources.shared_bytes = kernel.plan.shared_bytes();

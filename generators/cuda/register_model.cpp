@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "generators/cuda/resources/registers.h"
 #include "generators/cuda/resources/spelling.h"
 
 namespace kiln::generators::cuda {
@@ -53,6 +54,9 @@ struct StripsModel {
 };
 constexpr StripsModel kStrips{26.99, 10.62, -0.42, 0.56, 0};
 constexpr StripsModel kSharedStrips{14.84, 9.08, 2.15, 0.94, 1.41}, kWideSharedStrips{20.41, 7.61, 3.3, 1.12, 0};  // by the blocks of a cluster
+
+// ---- ring: of one consumer, whose sums are nearly all that is alive
+constexpr int kBesideSums = 40;
 
 // Operands by element or column, and their words in an access.
 struct Reads {
@@ -151,6 +155,14 @@ int most_registers(const StreamPlan& plan, const Gpu& gpu) {
 }
 
 }  // namespace
+
+RegisterEstimate estimate_registers(const RingPlan& plan, const Gpu& gpu) {
+  const resources::Roles roles = plan.roles();
+  const int entry = resources::entry_registers(plan.threads(), gpu, roles.blocks_per_sm);
+  const auto sums = static_cast<int>(resources::accumulators(plan.tile(), roles));
+  if (plan.consumers > 1) return {entry, sums > resources::most_accumulators(roles.consumer_registers)};
+  return {std::min(entry, sums + kBesideSums), sums > resources::most_accumulators(entry)};
+}
 
 RegisterEstimate estimate_registers(const StreamPlan& plan, const Gpu& gpu) {
   const double registers = wanted(plan);

@@ -70,7 +70,7 @@ TEST(CudaSpaces, of_sums_hold_only_what_the_skeleton_honours) {
 // How a schedule's kernels are launched, in their order: "pd" is two, of which the second may begin before the first has ended.
 std::string launches_of(const Algorithm& algorithm, const std::string& schedule, const Problem& problem) {
   std::string launches;
-  for (const auto& kernel : generators::cuda::lower(algorithm, parse_schedule(schedule), problem).kernels) launches += kernel.plan.is_dependent ? 'd' : 'p';
+  for (const auto& kernel : generators::cuda::lower(algorithm, parse_schedule(schedule), problem).kernels) launches += kernel.plan.is_dependent() ? 'd' : 'p';
   return launches;
 }
 
