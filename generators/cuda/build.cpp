@@ -107,7 +107,8 @@ Build build(const compile::Nvrtc& nvrtc, const Algorithm& algorithm, const Sched
   build.rejection = made.rejection;
   if (made.program) {
     build.predicted = predicted_of(*made.program, algorithm, problem, gpu);
-    build.rejection = find_oversized(build.predicted->kernels, gpu);
+    build.rejection = find_unfit(*made.program, gpu);
+    if (!build.rejection) build.rejection = find_oversized(build.predicted->kernels, gpu);
   }
   build.lower_ms = milliseconds_since(begun);
   if (build.rejection) return build;

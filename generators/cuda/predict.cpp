@@ -8,6 +8,7 @@
 #include "generators/cuda/resources/residency.h"
 #include "generators/cuda/resources/spelling.h"
 #include "generators/cuda/resources/waves.h"
+#include "generators/cuda/ring_limits.h"
 
 namespace kiln::generators::cuda {
 namespace {
@@ -36,6 +37,17 @@ KernelResources predict(const Kernel& kernel, const Gpu& gpu) {
   resources.spill_bytes = registers.spills ? 9 : 0;
   resources.shared_bytes = kernel.plan.shared_bytes();
   return with_residency(resources, kernel.plan, gpu);
+}
+
+std::optional<Rejection> find_unfit(const Program& program, const Gpu& gpu) {
+  for (const Kernel& kernel : program.kernels) {
+    if (kernel.plan.ring() == nullptr) continue;
+    auto rejection = find_unfit(*kernel.plan.ring(), gpu);
+    if (!rejection) continue;
+    rejection->text = kernel.text.name + ": " + rejection->text;
+    return rejection;
+  }
+  return std::nullopt;
 }
 
 std::optional<Rejection> find_oversized(const std::vector<KernelResources>& kernels, const Gpu& gpu) {

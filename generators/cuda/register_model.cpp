@@ -56,7 +56,7 @@ constexpr StripsModel kStrips{26.99, 10.62, -0.42, 0.56, 0};
 constexpr StripsModel kSharedStrips{14.84, 9.08, 2.15, 0.94, 1.41}, kWideSharedStrips{20.41, 7.61, 3.3, 1.12, 0};  // by the blocks of a cluster
 
 // ---- ring: of one consumer, whose sums are nearly all that is alive
-constexpr int kBesideSums = 40;
+constexpr double kRing = 28.86, kPerSum = 1.18, kSeveralWgmmas = 2.15, kSeveralBlocks = 2.88;
 
 // Operands by element or column, and their words in an access.
 struct Reads {
@@ -161,7 +161,8 @@ RegisterEstimate estimate_registers(const RingPlan& plan, const Gpu& gpu) {
   const int entry = resources::entry_registers(plan.threads(), gpu, roles.blocks_per_sm);
   const auto sums = static_cast<int>(resources::accumulators(plan.tile(), roles));
   if (plan.consumers > 1) return {entry, sums > resources::most_accumulators(roles.consumer_registers)};
-  return {std::min(entry, sums + kBesideSums), sums > resources::most_accumulators(entry)};
+  const double wanted = kRing + kPerSum * sums + (plan.instructions_high() > 1 ? kSeveralWgmmas : 0) + (plan.blocks_per_sm > 1 ? kSeveralBlocks : 0);
+  return {std::min(entry, static_cast<int>(std::lround(wanted))), sums > resources::most_accumulators(entry)};
 }
 
 RegisterEstimate estimate_registers(const StreamPlan& plan, const Gpu& gpu) {

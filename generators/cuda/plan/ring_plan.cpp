@@ -13,7 +13,7 @@ constexpr int kWordBytes = 4;
 constexpr int kSwizzledRow = 128;  // bytes of a row of operands in shared memory, all of the swizzle's span
 
 // Consumers that keep so many sums need all that setmaxnreg can give them.
-constexpr std::int64_t kManySums = 200;
+constexpr std::int64_t kManySums = 192;
 
 }  // namespace
 

@@ -8,15 +8,16 @@ namespace kiln::generators::cuda {
 
 void RingKernel::store_tile() {
   const int high = plan_.instructions_high();
-  if (high > 1) lines_.open_unrolled("high", high);
+  // Chunks outside: what only depends on the chunk, as the columns of a bias, is then alive for one at a time.
   if (plan_.chunks() > 1 || is_split()) {
     lines_.open_unrolled("c", plan_.chunks());
   } else {
     lines_.open("");
   }
+  if (high > 1) lines_.open_unrolled("high", high);
   store_chunk();
-  lines_.close();
   if (high > 1) lines_.close();
+  lines_.close();
 }
 
 void RingKernel::store_chunk() {
