@@ -99,6 +99,11 @@ std::string_view print(ParameterKind kind) {
     case ParameterKind::truth: return "a truth value";
     case ParameterKind::load_hint: return "a hint for loads";
     case ParameterKind::store_hint: return "a hint for stores";
+    case ParameterKind::staging: return "a memory of a kernel";
+    case ParameterKind::instruction: return "an instruction";
+    case ParameterKind::roles: return "how warps share tiles";
+    case ParameterKind::combination: return "how partial sums meet";
+    case ParameterKind::eviction: return "an eviction";
     case ParameterKind::word: return "a name";
     case ParameterKind::key_value: return "key=value";
   }
@@ -157,6 +162,11 @@ const std::vector<std::string>* words_of(ParameterKind kind) {
   static const std::vector<std::string> kTruths = {"true", "false"};
   static const std::vector<std::string> kLoadHints = {"plain", "no_l1", "evict_first"};
   static const std::vector<std::string> kStoreHints = {"plain", "streaming", "evict_first"};
+  static const std::vector<std::string> kStagings = {"shared"};
+  static const std::vector<std::string> kInstructions = {"wgmma"};
+  static const std::vector<std::string> kRoles = {"cooperative", "pingpong"};
+  static const std::vector<std::string> kCombinations = {"fixed"};
+  static const std::vector<std::string> kEvictions = {"first", "normal"};
   switch (kind) {
     case ParameterKind::tail: return &tail_strategies();
     case ParameterKind::memory: return &memory_types();
@@ -166,6 +176,11 @@ const std::vector<std::string>* words_of(ParameterKind kind) {
     case ParameterKind::truth: return &kTruths;
     case ParameterKind::load_hint: return &kLoadHints;
     case ParameterKind::store_hint: return &kStoreHints;
+    case ParameterKind::staging: return &kStagings;
+    case ParameterKind::instruction: return &kInstructions;
+    case ParameterKind::roles: return &kRoles;
+    case ParameterKind::combination: return &kCombinations;
+    case ParameterKind::eviction: return &kEvictions;
     default: return nullptr;
   }
 }

@@ -26,7 +26,12 @@ enum class ParameterKind : std::uint8_t {
   policy,         // whether a loop is partitioned,
   truth,          // true or false
   load_hint,      // of the CUDA back end: what a kernel's loads tell the caches,
-  store_hint,     // and its stores
+  store_hint,     // and its stores,
+  staging,        // where a kernel's operands wait,
+  instruction,    // which multiplies them,
+  roles,          // how warps share tiles,
+  combination,    // how partial sums meet,
+  eviction,       // what L2 is told of an argument
   word,
   key_value,      // `parallelism=2`
 };

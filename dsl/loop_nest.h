@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -115,7 +116,26 @@ struct KernelShape {
   std::int64_t vector = 0, accesses = 0, blocks_per_sm = 0, cluster = 0;
   std::string fixed;                     // the loop whose extent is a constant of the text
   std::string loads, stores;             // hints to the caches
+  std::int64_t consumers = 0;            // warpgroups that multiply, beside one that copies: warps
+  bool is_pingpong = false;              // they take whole tiles in turn
+  bool swaps_operands = false;           // the columns are the tall side of the tensor cores' instruction
+  std::int64_t store_buffers = 0;        // parts of a tile on their way to memory at once, of each consumer
+  bool is_persistent = false;            // as many blocks as run at once go on until all tiles are done
+  std::string raster_loop;               // the block loop of which
+  std::int64_t raster_group = 0;         // so many tiles come one after the other
+  std::map<std::string, std::int64_t> l2_promotions;  // by argument: bytes that L2 fetches at once
+  std::map<std::string, std::string> evictions;       // by argument: when L2 gives it up
   bool is_dependent = false;             // launched while the kernel before it still runs
+  std::size_t said_by = kNoDirective;    // the first directive that says any of it
+};
+
+// What they say of a sum of products inside a kernel, of which tensor cores compute a tile at a time. Empty and 0: nothing was said.
+struct TensorShape {
+  std::string step;                      // the loop over the terms of one step: tensorize
+  std::string staged_at;                 // the loop at which a step's operands lie ready,
+  std::int64_t stages = 0;               // of so many steps at once: stage_in
+  std::string split_loop;                // the loop that
+  std::int64_t parts = 0;                // so many blocks share: split_reduction
   std::size_t said_by = kNoDirective;    // the first directive that says any of it
 };
 
@@ -130,6 +150,7 @@ struct StageLoops {
   std::vector<std::optional<std::int64_t>> bounds;  // by dimension: the extent that `bound` fixed
   std::vector<bool> is_aligned;                     // by dimension: align_bounds moves where it starts and ends
   KernelShape kernel;
+  TensorShape tensor;
 
   // Stored further out than computed: each iteration computes only what earlier ones did not, so its extents are not fixed.
   bool slides() const { return store.directive != kNoDirective && (store.kind != compute.kind || store.stage != compute.stage || store.loop != compute.loop); }
@@ -229,6 +250,8 @@ std::string mark_loop(Subject& subject, const std::string& loop, LoopKind kind);
 std::string mark_for_gpu(Subject& subject, LoopKind kind);
 // Of a directive that a stage takes once.
 std::string said_twice(const Subject& subject);
+// Of a word that should name an input array of the algorithm.
+std::string no_such_input(const Subject& subject, const std::string& name);
 // rfactor: the update keeps the reduction loops that are named; a new stage has the partial sums over the others.
 std::string factor_reduction(Subject& subject);
 // vectorize, unroll and parallel with a factor: split, then mark the inner loop (the outer one for parallel).

@@ -419,6 +419,14 @@ std::string said_twice(const Subject& subject) {
   return fmt::format("{} is said of {} already; say it once", subject.directive.name, subject.stage.name);
 }
 
+std::string no_such_input(const Subject& subject, const std::string& name) {
+  std::vector<std::string> inputs;
+  for (const Argument& argument : subject.nest.facts().algorithm->arguments)
+    if (!argument.is_output && !argument.is_scalar) inputs.push_back(argument.name);
+  if (std::find(inputs.begin(), inputs.end(), name) != inputs.end()) return {};
+  return fmt::format("there is no input '{}'; the inputs are {}", name, listed(inputs));
+}
+
 std::string split_and_mark(Subject& subject, const std::string& loop, std::int64_t factor, Tail tail, LoopKind kind) {
   if (std::string why = split_loop(subject, loop, loop, "", factor, tail); !why.empty()) return why;
   const LoopRewrite& split = subject.definition.rewrites.back();

@@ -6,6 +6,7 @@
 #include "schedules/matmul_host.h"
 #include "schedules/placement.h"
 #include "schedules/pointwise_host.h"
+#include "schedules/products_cuda.h"
 #include "schedules/rows_cuda.h"
 #include "schedules/rows_host.h"
 #include "schedules/sketch.h"
@@ -17,9 +18,20 @@
 namespace kiln::schedules {
 namespace {
 
+// Up to so many rows each thread's own sums are as fast as the memory, and the tensor cores' tiles mostly empty.
+constexpr std::int64_t kMostSummedRows = 2;
+
+std::int64_t rows_of(const Algorithm& algorithm, const Problem& problem) { return output_extents(algorithm, problem, algorithm.outputs[0])[1]; }
+
 std::optional<Space> cuda_space_for(const Algorithm& algorithm, const Problem& problem, const Device& device) {
   if (is_turned_operator(algorithm)) return turned_cuda(algorithm, problem, device);
-  if (is_sum_operator(algorithm)) return sums_cuda(algorithm, problem, device);
+  if (is_sum_operator(algorithm)) {
+    if (!is_tensor_product(algorithm, device) || rows_of(algorithm, problem) <= kMostSummedRows) return sums_cuda(algorithm, problem, device);
+    Space products = products_cuda(algorithm, problem, device);
+    if (!products.unsatisfiable()) return products;
+    Space sums = sums_cuda(algorithm, problem, device);  // takes rows that begin anywhere, if they are few
+    return sums.unsatisfiable() ? std::move(products) : std::move(sums);
+  }
   if (is_line_operator(algorithm)) return lines_cuda(algorithm, problem, device);
   if (is_row_kernel(algorithm)) return rows_cuda(algorithm, problem, device);
   return std::nullopt;
@@ -40,6 +52,7 @@ std::vector<ShippedSpace> shipped_spaces() {
       {"lines_cuda", "on a GPU: one output computed element by element from arguments of its own dimensions"},
       {"matmul_host", "one product(n, m) += a(k, m) * b(n, k), or the same in pairs of k, and point by point from there to one output"},
       {"pointwise_host", "one output computed element by element"},
+      {"products_cuda", "on a GPU with tensor cores: one sum of products of bf16, f16 or E4M3 for each element, of three rows and more, read point by point by one output"},
       {"rows_cuda", "on a GPU: the same as pointwise_host and rows_host, of two dimensions"},
       {"rows_host", "reductions over whole rows, read by one output of the same rows"},
       {"sketch", "everything else on a CPU"},

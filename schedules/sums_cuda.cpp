@@ -2,68 +2,15 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 #include "schedules/cuda_knobs.h"
-#include "schedules/structure.h"
+#include "schedules/sum_of_products.h"
 
 namespace kiln::schedules {
 namespace {
 
 // Tensor cores are faster from some rows on; the skeleton keeps the sums of eight.
 constexpr std::int64_t kMostRows = 8;
-
-struct Product {
-  Stage stage;
-  std::string weights;          // the argument that is read by column and term
-  int bytes = 0;                // of its elements
-  bool terms_are_neighbours = false;
-  std::int64_t columns = 1, rows = 1, terms = 1;
-};
-
-bool is_index(const ExpressionPtr& index, Op op, const std::string& name) { return index->op == op && index->name == name; }
-
-// The weights' load, and whether their terms are neighbours; nothing when some load has another form.
-struct Loads {
-  bool has_row = false;
-  std::optional<bool> terms_are_neighbours;
-  std::string weights;
-  int bytes = 0;
-};
-
-std::optional<Loads> read_loads(const Stage& stage, const Update& update, const std::string& term) {
-  Loads found;
-  bool is_served = true;
-  for_each_node(*update.values[0], [&](const Expression& node) {
-    if (node.op != Op::load || node.name == stage.name) return;
-    const bool two = node.args.size() == 2;
-    if (two && is_index(node.args[0], Op::reduction, term) && is_index(node.args[1], Op::loop, stage.loops[1])) {
-      found.has_row = true;
-    } else if (two && is_index(node.args[0], Op::reduction, term) && is_index(node.args[1], Op::loop, stage.loops[0])) {
-      found = {found.has_row, true, node.name, node.type.bytes()};
-    } else if (two && is_index(node.args[0], Op::loop, stage.loops[0]) && is_index(node.args[1], Op::reduction, term)) {
-      found = {found.has_row, false, node.name, node.type.bytes()};
-    } else {
-      is_served = false;
-    }
-  });
-  if (!is_served || !found.has_row || !found.terms_are_neighbours) return std::nullopt;
-  return found;
-}
-
-std::optional<Product> find_product(const Algorithm& algorithm) {
-  if (algorithm.outputs.size() != 1 || algorithm.stage(algorithm.outputs[0]).loops.size() != 2) return std::nullopt;
-  std::optional<Product> product;
-  for (const Stage& stage : algorithm.stages) {
-    if (is_wrapper(algorithm, stage) || stage.updates.empty()) continue;
-    const Update& update = stage.updates[0];
-    if (product || stage.updates.size() != 1 || stage.loops.size() != 2 || update.reduction.size() != 1 || update.predicate || algorithm.is_output(stage.name)) return std::nullopt;
-    const auto loads = read_loads(stage, update, update.reduction[0].name);
-    if (!loads) return std::nullopt;
-    product = Product{stage, loads->weights, loads->bytes, *loads->terms_are_neighbours};
-  }
-  return product;
-}
 
 struct Knobs {
   Knob columns, warps, teams;       // dots
@@ -72,7 +19,7 @@ struct Knobs {
   MemoryKnobs memory;
 };
 
-Schedule schedule_of(const Stage& output, const Product& product, const Knobs& k, const Point& p) {
+Schedule schedule_of(const Stage& output, const SumOfProducts& product, const Knobs& k, const Point& p) {
   Schedule schedule;
   Chain chain(schedule, output.name);
   if (product.terms_are_neighbours) {
@@ -89,15 +36,11 @@ Schedule schedule_of(const Stage& output, const Product& product, const Knobs& k
 
 }  // namespace
 
-bool is_sum_operator(const Algorithm& algorithm) { return find_product(algorithm).has_value(); }
+bool is_sum_operator(const Algorithm& algorithm) { return find_sum_of_products(algorithm).has_value(); }
 
 Space sums_cuda(const Algorithm& algorithm, const Problem& problem, const Device& gpu) {
-  Product product = *find_product(algorithm);
+  const SumOfProducts product = *find_sum_of_products(algorithm, problem);
   const Stage output = algorithm.stage(algorithm.outputs[0]);
-  const std::vector<std::int64_t> extents = output_extents(algorithm, problem, output.name);
-  product.columns = extents[0];
-  product.rows = extents[1];
-  product.terms = evaluate(*product.stage.updates[0].reduction[0].extent, algorithm, problem).value_or(1);
   const bool is_dots = product.terms_are_neighbours;
   const std::vector<std::int64_t> one = {1};
   Space space("sums_cuda");
@@ -109,7 +52,7 @@ Space sums_cuda(const Algorithm& algorithm, const Problem& problem, const Device
                 space.knob("cluster", is_dots ? one : cluster_sizes(gpu, {1, 2, 4, 8})),
                 space.knob("accesses", is_dots ? std::vector<std::int64_t>{1, 2, 4} : std::vector<std::int64_t>{1, 2, 4, 8, 16}),
                 declare_memory_knobs(space, gpu)};
-  const std::int64_t vector = 16 / product.bytes, along = is_dots ? product.terms : product.columns;
+  const std::int64_t vector = 16 / product.type_of_columns.bytes(), along = is_dots ? product.terms : product.columns;
   space.require("sums of a few rows stay in registers: 8 at most", [rows = product.rows](std::int64_t) { return rows <= kMostRows; }, k.accesses);
   space.require("rows of the weights start at 16 bytes", [=](std::int64_t) { return along % vector == 0; }, k.accesses);
   if (is_dots) {

@@ -18,6 +18,7 @@
 #include "dsl/directives/compute_with.h"
 #include "dsl/directives/dependent_launch.h"
 #include "dsl/directives/dots.h"
+#include "dsl/directives/evict.h"
 #include "dsl/directives/fix.h"
 #include "dsl/directives/fold_storage.h"
 #include "dsl/directives/fuse.h"
@@ -25,10 +26,13 @@
 #include "dsl/directives/gpu_threads.h"
 #include "dsl/directives/hoist_storage.h"
 #include "dsl/directives/hoist_storage_root.h"
+#include "dsl/directives/l2_promotion.h"
 #include "dsl/directives/own_schedule.h"
 #include "dsl/directives/parallel.h"
 #include "dsl/directives/partition.h"
+#include "dsl/directives/persistent.h"
 #include "dsl/directives/prefetch.h"
+#include "dsl/directives/raster.h"
 #include "dsl/directives/rename.h"
 #include "dsl/directives/reorder.h"
 #include "dsl/directives/reorder_storage.h"
@@ -37,14 +41,20 @@
 #include "dsl/directives/serial.h"
 #include "dsl/directives/specialize.h"
 #include "dsl/directives/split.h"
+#include "dsl/directives/split_reduction.h"
+#include "dsl/directives/stage_in.h"
 #include "dsl/directives/store_at.h"
 #include "dsl/directives/store_in.h"
 #include "dsl/directives/store_root.h"
+#include "dsl/directives/store_through.h"
 #include "dsl/directives/strips.h"
+#include "dsl/directives/swap_operands.h"
+#include "dsl/directives/tensorize.h"
 #include "dsl/directives/tile.h"
 #include "dsl/directives/unroll.h"
 #include "dsl/directives/vector.h"
 #include "dsl/directives/vectorize.h"
+#include "dsl/directives/warps.h"
 
 namespace kiln::directive {
 
@@ -56,7 +66,8 @@ using Applied = List<AlignBounds, AlignStorage, Atomic, Bound, BoundExtent, Comp
                      HoistStorage, HoistStorageRoot, Parallel, Partition, Prefetch, Rename, Reorder, ReorderStorage, Rfactor, Serial, Specialize, Split,
                      StoreAt, StoreIn, StoreRoot, Tile, Unroll, Vectorize>;
 using Alone = List<Autoschedule, OwnSchedule>;
-using OnGpu = List<Accesses, BlocksPerSm, Cache, Cluster, DependentLaunch, Dots, Fix, GpuBlocks, GpuThreads, Rows, Strips, Vector>;
+using OnGpu = List<Accesses, BlocksPerSm, Cache, Cluster, DependentLaunch, Dots, Evict, Fix, GpuBlocks, GpuThreads, L2Promotion, Persistent, Raster, Rows,
+                   SplitReduction, StageIn, StoreThrough, Strips, SwapOperands, Tensorize, Vector, Warps>;
 using Refused = List<Async>;
 
 }  // namespace kiln::directive

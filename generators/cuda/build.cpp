@@ -75,7 +75,7 @@ KernelResources resources_of(const Kernel& kernel, const KernelLaunch& launch, c
   KernelResources actual;
   actual.name = report.kernel;
   actual.threads = launch.threads;
-  actual.blocks = kernel.plan.blocks();
+  actual.blocks = kernel.plan.blocks(gpu.sms);
   actual.registers = report.registers;
   actual.spill_bytes = report.spill_store_bytes;
   actual.shared_bytes = report.shared_bytes + launch.shared_bytes;
@@ -107,7 +107,8 @@ Build build(const compile::Nvrtc& nvrtc, const Algorithm& algorithm, const Sched
   build.rejection = made.rejection;
   if (made.program) {
     build.predicted = predicted_of(*made.program, algorithm, problem, gpu);
-    build.rejection = find_oversized(build.predicted->kernels, gpu);
+    build.rejection = find_unfit(*made.program, gpu);
+    if (!build.rejection) build.rejection = find_oversized(build.predicted->kernels, gpu);
   }
   build.lower_ms = milliseconds_since(begun);
   if (build.rejection) return build;

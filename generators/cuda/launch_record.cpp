@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
@@ -28,11 +29,39 @@ namespace kiln::generators::cuda {
 NLOHMANN_JSON_SERIALIZE_ENUM(LaunchParameter::Kind, {{LaunchParameter::Kind::buffer, "buffer"},
                                                      {LaunchParameter::Kind::scalar, "scalar"},
                                                      {LaunchParameter::Kind::count32, "count32"},
-                                                     {LaunchParameter::Kind::count64, "count64"}})
+                                                     {LaunchParameter::Kind::count64, "count64"},
+                                                     {LaunchParameter::Kind::map, "map"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Length, place, constant)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchParameter, kind, name, type, counts)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorTile, box, swizzle_bytes, l2_promotion_bytes)
+
+// What only some parameters and kernels have stands in their records alone: those of the others are as they always were.
+static void to_json(nlohmann::json& json, const LaunchParameter& parameter) {
+  json = {{"kind", parameter.kind}, {"name", parameter.name}, {"type", parameter.type}, {"counts", parameter.counts}};
+  if (parameter.kind == LaunchParameter::Kind::map) json["tile"] = parameter.tile;
+}
+static void from_json(const nlohmann::json& json, LaunchParameter& parameter) {
+  json.at("kind").get_to(parameter.kind);
+  json.at("name").get_to(parameter.name);
+  json.at("type").get_to(parameter.type);
+  json.at("counts").get_to(parameter.counts);
+  if (parameter.kind == LaunchParameter::Kind::map) json.at("tile").get_to(parameter.tile);
+}
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GridFactor, lengths, per_block)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelLaunch, name, threads, cluster, shared_bytes, is_dependent, grid, parameters)
+static void to_json(nlohmann::json& json, const KernelLaunch& kernel) {
+  json = {{"name", kernel.name},          {"threads", kernel.threads}, {"cluster", kernel.cluster}, {"shared_bytes", kernel.shared_bytes}, {"is_dependent", kernel.is_dependent},
+          {"grid", kernel.grid}, {"parameters", kernel.parameters}};
+  if (kernel.blocks_per_sm > 0) json["blocks_per_sm"] = kernel.blocks_per_sm;
+}
+static void from_json(const nlohmann::json& json, KernelLaunch& kernel) {
+  json.at("name").get_to(kernel.name);
+  json.at("threads").get_to(kernel.threads);
+  json.at("cluster").get_to(kernel.cluster);
+  json.at("shared_bytes").get_to(kernel.shared_bytes);
+  json.at("is_dependent").get_to(kernel.is_dependent);
+  json.at("grid").get_to(kernel.grid);
+  json.at("parameters").get_to(kernel.parameters);
+  kernel.blocks_per_sm = json.value("blocks_per_sm", 0);
+}
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IntermediateBuffer, name, lengths, element_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchGuard, length, multiple, at_most, exactly)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchRecord, kernels, intermediates, guards, alignment_bytes)
@@ -80,10 +109,41 @@ std::vector<GridFactor> grid_of(const StreamPlan& plan) {
   KILN_CHECK(false, "a plan of no shape");
 }
 
+std::vector<GridFactor> grid_of(const RingPlan& plan) { return {{{length_of(plan.axis_of_p())}, plan.p.tile}, {{length_of(plan.axis_of_q())}, plan.q.tile}}; }
+
+LaunchParameter parameter_of(const TensorMapPlan& map, const Computation& computation) {
+  const Operand& operand = computation.operands[static_cast<std::size_t>(map.operand)];
+  LaunchParameter parameter{LaunchParameter::Kind::map, operand.buffer, operand.type, {}, {map.box, map.swizzle_bytes, map.l2_promotion_bytes}};
+  for (const KernelAxis& axis : map.extents) parameter.counts.push_back(length_of(axis));
+  return parameter;
+}
+
+LaunchParameter constant_of(LaunchParameter::Kind kind, std::int64_t value) { return {kind, {}, {}, {{{}, value}}}; }
+
+// L2's policy in the encoding that createpolicy.fractional gives for a whole access: generators/cuda/device/copies.cuh.
+std::int64_t hint_of(const RingSide& side) { return side.is_evicted_first ? 0x12F0000000000000 : 0x1000000000000000; }
+
+// In the order in which emit_ring declares them.
+std::vector<LaunchParameter> parameters_of(const RingPlan& plan, const KernelText& text) {
+  std::vector<LaunchParameter> parameters;
+  for (const TensorMapPlan& map : plan.maps()) parameters.push_back(parameter_of(map, plan.computation));
+  for (const KernelParameter& parameter : text.parameters) parameters.push_back(parameter_of(parameter, plan.computation));
+  parameters.push_back(constant_of(LaunchParameter::Kind::count32, plan.raster_group));
+  for (const RingSide* side : {&plan.p, &plan.q}) parameters.push_back(constant_of(LaunchParameter::Kind::count64, hint_of(*side)));
+  return parameters;
+}
+
 KernelLaunch launch_of(const Kernel& kernel) {
-  const StreamPlan& plan = kernel.plan;
-  KernelLaunch launch{kernel.text.name, plan.threads, plan.cluster, plan.shared_bytes(), plan.is_dependent, grid_of(plan), {}};
-  for (const KernelParameter& parameter : kernel.text.parameters) launch.parameters.push_back(parameter_of(parameter, plan.computation));
+  const KernelPlan& plan = kernel.plan;
+  KernelLaunch launch{kernel.text.name, plan.threads(), plan.cluster(), plan.shared_bytes(), plan.is_dependent(), {}, {}};
+  if (const RingPlan* ring = plan.ring()) {
+    launch.grid = grid_of(*ring);
+    launch.parameters = parameters_of(*ring, kernel.text);
+    if (ring->is_persistent) launch.blocks_per_sm = std::max(1, ring->blocks_per_sm);
+    return launch;
+  }
+  launch.grid = grid_of(*plan.stream());
+  for (const KernelParameter& parameter : kernel.text.parameters) launch.parameters.push_back(parameter_of(parameter, plan.computation()));
   return launch;
 }
 
@@ -110,13 +170,25 @@ void add_guards(std::vector<LaunchGuard>& guards, const StreamPlan& plan) {
   }
 }
 
+// Rows of what is copied in tiles begin at multiples of 16 bytes.
+void add_guards(std::vector<LaunchGuard>& guards, const RingPlan& plan) {
+  for (const TensorMapPlan& map : plan.maps()) {
+    const LaunchGuard guard{length_of(map.extents.front()), 16 / plan.computation.operands[static_cast<std::size_t>(map.operand)].type.bytes(), 0, 0};
+    if (std::find(guards.begin(), guards.end(), guard) == guards.end()) guards.push_back(guard);
+  }
+}
+
 }  // namespace
 
 LaunchRecord launch_record(const Program& program) {
   LaunchRecord record;
   for (const Kernel& kernel : program.kernels) {
     record.kernels.push_back(launch_of(kernel));
-    add_guards(record.guards, kernel.plan);
+    if (const RingPlan* ring = kernel.plan.ring()) {
+      add_guards(record.guards, *ring);
+    } else {
+      add_guards(record.guards, *kernel.plan.stream());
+    }
   }
   for (const Intermediate& between : program.intermediates) {
     IntermediateBuffer buffer{between.name, {}, between.type.bytes()};
@@ -140,10 +212,10 @@ std::int64_t product(const std::vector<Length>& lengths, const Extents& extents)
   return result;
 }
 
-std::int64_t blocks(const KernelLaunch& kernel, const Extents& extents) {
+std::int64_t blocks(const KernelLaunch& kernel, const Extents& extents, int sms) {
   std::int64_t result = kernel.cluster;
   for (const GridFactor& factor : kernel.grid) result *= (product(factor.lengths, extents) + factor.per_block - 1) / factor.per_block;
-  return result;
+  return kernel.blocks_per_sm > 0 ? std::min(result, std::int64_t{sms} * kernel.blocks_per_sm) : result;
 }
 
 std::int64_t bytes(const IntermediateBuffer& buffer, const Extents& extents) { return product(buffer.lengths, extents) * buffer.element_bytes; }

@@ -21,12 +21,20 @@ struct Length {
   bool operator==(const Length&) const = default;
 };
 
+// What a tensor copy is told of a dense buffer beside its address and type.
+struct TensorTile {
+  std::vector<int> box;       // elements of one copy, innermost first
+  int swizzle_bytes = 0, l2_promotion_bytes = 0;
+  bool operator==(const TensorTile&) const = default;
+};
+
 struct LaunchParameter {
-  enum class Kind : std::uint8_t { buffer, scalar, count32, count64 };
+  enum class Kind : std::uint8_t { buffer, scalar, count32, count64, map };
   Kind kind = Kind::buffer;
-  std::string name;           // of a buffer or a scalar
-  DType type;                 // of a scalar
-  std::vector<Length> counts; // of a count: their product
+  std::string name;           // of a buffer, a scalar, or what a map is of
+  DType type;                 // of a scalar, or of a map's elements
+  std::vector<Length> counts; // of a count: their product; of a map: the extents, innermost first
+  TensorTile tile = {};       // of a map
   bool operator==(const LaunchParameter&) const = default;
 };
 
@@ -44,6 +52,7 @@ struct KernelLaunch {
   bool is_dependent = false;
   std::vector<GridFactor> grid;     // their product, times the cluster
   std::vector<LaunchParameter> parameters;
+  int blocks_per_sm = 0;            // of a persistent kernel, whose grid has no more blocks than so many on each SM; 0: it is none
   bool operator==(const KernelLaunch&) const = default;
 };
 
@@ -80,7 +89,7 @@ using Extents = std::function<std::int64_t(const Axis&)>;
 Extents extents_by_argument(const Algorithm& algorithm, const std::vector<std::vector<std::int64_t>>& extents);
 
 std::int64_t product(const std::vector<Length>& lengths, const Extents& extents);
-std::int64_t blocks(const KernelLaunch& kernel, const Extents& extents);
+std::int64_t blocks(const KernelLaunch& kernel, const Extents& extents, int sms);
 std::int64_t bytes(const IntermediateBuffer& buffer, const Extents& extents);
 
 // The first guard that a call does not satisfy: "y.0 is 1000, no multiple of 16". Nothing when it satisfies all.

@@ -28,7 +28,8 @@ void require_served(const Schedule& schedule) {
     const bool is_served = spec != nullptr && (spec->is_for_gpu || directive.name == "vectorize" || std::find(kShared.begin(), kShared.end(), directive.name) != kShared.end());
     if (is_served) continue;
     throw ScheduleError(fmt::format("`{}`: the CUDA back end has no place for {}; it follows compute_…, split, tile, fuse, reorder, vectorize, unroll, gpu_blocks, "
-                                    "gpu_threads, rows, dots, strips, vector, accesses, cluster, blocks_per_sm, fix, cache, dependent_launch",
+                                    "gpu_threads, rows, dots, strips, vector, accesses, cluster, blocks_per_sm, fix, cache, dependent_launch, tensorize, stage_in, split_reduction, "
+                                    "warps, swap_operands, store_through, persistent, raster, l2_promotion, evict",
                                     print(directive), directive.name));
   }
 }
@@ -107,12 +108,49 @@ std::string function_name(const Algorithm& algorithm, const Computation& computa
   return name;
 }
 
+// The stage whose products the tensor cores add up, or null.
+const StageLoops* find_tensorized(const LoopNest& nest, const Computation& computation) {
+  if (!computation.terms) return nullptr;
+  const StageLoops& sum = nest.stage(nest.find(computation.find_dot()->name));
+  return sum.tensor.said_by == kNoDirective ? nullptr : &sum;
+}
+
+// The schedule's words choose the skeleton: a tensorized sum is the ring's, everything else the stream's.
+Kernel make_kernel(const LoopNest& nest, Computation computation, const StageLoops& leader, const std::string& name, const Capability& capability) {
+  if (const StageLoops* sum = find_tensorized(nest, computation)) {
+    RingPlan plan = plan_ring(std::move(computation), leader, *sum, capability);
+    KernelText text = emit_ring(plan, name);
+    return {std::move(plan), std::move(text)};
+  }
+  require_no_ring(leader);
+  StreamPlan plan = plan_stream(std::move(computation), leader, capability);
+  KernelText text = emit_stream(plan, name);
+  return {std::move(plan), std::move(text)};
+}
+
+// A word that no kernel took up would be passed over in silence.
+void require_taken(const LoopNest& nest, const Schedule& schedule, const Program& program) {
+  for (const StageLoops& stage : nest.stages()) {
+    if (stage.tensor.said_by == kNoDirective) continue;
+    const bool is_taken = std::any_of(program.kernels.begin(), program.kernels.end(), [&](const Kernel& kernel) {
+      return kernel.plan.ring() != nullptr && kernel.plan.ring()->dot().name == stage.name;
+    });
+    if (is_taken) continue;
+    const Directive& directive = schedule.directives[stage.tensor.said_by];
+    throw ScheduleError(fmt::format("`{}`: {} is no sum of products for each element of a kernel", print(directive), stage.name));
+  }
+}
+
 }  // namespace
 
 std::string Program::text() const {
   std::vector<const KernelText*> texts;
-  for (const Kernel& kernel : kernels) texts.push_back(&kernel.text);
-  return translation_unit(texts);
+  std::vector<const RingPlan*> rings;
+  for (const Kernel& kernel : kernels) {
+    texts.push_back(&kernel.text);
+    if (kernel.plan.ring() != nullptr) rings.push_back(kernel.plan.ring());
+  }
+  return with_ring_prelude(translation_unit(texts), rings);
 }
 
 Program lower(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Capability& capability) {
@@ -129,11 +167,10 @@ Program lower(const Algorithm& algorithm, const Schedule& schedule, const Proble
   for (std::size_t i = 0; i < recognised.kernels.size(); ++i) {
     require_contract(algorithm, recognised.kernels[i]);
     mark_exact(recognised.kernels[i], algorithm, exact);
-    Kernel kernel;
-    kernel.plan = plan_stream(std::move(recognised.kernels[i]), nest.stage(recognised.leaders[i]), capability);
-    kernel.text = emit_stream(kernel.plan, function_name(algorithm, kernel.plan.computation));
-    program.kernels.push_back(std::move(kernel));
+    const std::string name = function_name(algorithm, recognised.kernels[i]);
+    program.kernels.push_back(make_kernel(nest, std::move(recognised.kernels[i]), nest.stage(recognised.leaders[i]), name, capability));
   }
+  require_taken(nest, schedule, program);
   return program;
 }
 

@@ -8,14 +8,15 @@
 #include "dsl/capability.h"
 #include "dsl/problem.h"
 #include "dsl/schedule.h"
+#include "generators/cuda/emit/ring.h"
 #include "generators/cuda/emit/stream.h"
-#include "generators/cuda/plan/stream_plan.h"
+#include "generators/cuda/plan/kernel_plan.h"
 #include "generators/cuda/program/recognise.h"
 
 namespace kiln::generators::cuda {
 
 struct Kernel {
-  StreamPlan plan;
+  KernelPlan plan;
   KernelText text;
 };
 

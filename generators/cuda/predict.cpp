@@ -8,6 +8,7 @@
 #include "generators/cuda/resources/residency.h"
 #include "generators/cuda/resources/spelling.h"
 #include "generators/cuda/resources/waves.h"
+#include "generators/cuda/ring_limits.h"
 
 namespace kiln::generators::cuda {
 namespace {
@@ -16,26 +17,39 @@ constexpr std::int64_t kMostBlocks = std::numeric_limits<std::int32_t>::max();  
 
 }  // namespace
 
-KernelResources with_residency(KernelResources known, const StreamPlan& plan, const Gpu& gpu) {
-  const resources::BlockNeeds needs{plan.threads, static_cast<int>(known.registers), known.shared_bytes, plan.rows_per_block > 1 ? plan.rows_per_block + 1 : 1};
+KernelResources with_residency(KernelResources known, const KernelPlan& plan, const Gpu& gpu) {
+  const resources::BlockNeeds needs{plan.threads(), static_cast<int>(known.registers), known.shared_bytes, plan.barriers()};
   const resources::Residency residency = resources::residency(needs, gpu);
   known.blocks_per_sm = residency.blocks;
   known.occupancy = residency.occupancy;
-  if (residency.blocks > 0) known.waves = resources::waves(known.blocks, residency.blocks, gpu).waves;
-  known.bytes_in_flight = residency.blocks * plan.threads * plan.bytes_in_flight_per_thread();
+  // Blocks that go on take a turn for each of their tiles.
+  const std::int64_t turns = plan.ring() != nullptr ? plan.ring()->tiles() * plan.ring()->parts : known.blocks;
+  if (residency.blocks > 0) known.waves = resources::waves(turns, residency.blocks, gpu).waves;
+  known.bytes_in_flight = residency.blocks * plan.bytes_in_flight_of_a_block();
   return known;
 }
 
 KernelResources predict(const Kernel& kernel, const Gpu& gpu) {
-  const RegisterEstimate registers = estimate_registers(kernel.plan, gpu);
+  const RegisterEstimate registers = kernel.plan.ring() != nullptr ? estimate_registers(*kernel.plan.ring(), gpu) : estimate_registers(*kernel.plan.stream(), gpu);
   KernelResources resources;
   resources.name = kernel.text.name;
-  resources.threads = kernel.plan.threads;
-  resources.blocks = kernel.plan.blocks();
+  resources.threads = kernel.plan.threads();
+  resources.blocks = kernel.plan.blocks(gpu.sms);
   resources.registers = registers.registers;
   resources.spill_bytes = registers.spills ? 9 : 0;
   resources.shared_bytes = kernel.plan.shared_bytes();
   return with_residency(resources, kernel.plan, gpu);
+}
+
+std::optional<Rejection> find_unfit(const Program& program, const Gpu& gpu) {
+  for (const Kernel& kernel : program.kernels) {
+    if (kernel.plan.ring() == nullptr) continue;
+    auto rejection = find_unfit(*kernel.plan.ring(), gpu);
+    if (!rejection) continue;
+    rejection->text = kernel.text.name + ": " + rejection->text;
+    return rejection;
+  }
+  return std::nullopt;
 }
 
 std::optional<Rejection> find_oversized(const std::vector<KernelResources>& kernels, const Gpu& gpu) {

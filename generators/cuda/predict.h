@@ -15,7 +15,10 @@ namespace kiln::generators::cuda {
 KernelResources predict(const Kernel& kernel, const Gpu& gpu);
 
 // Resources of one kernel when its registers are known: residency, waves, bytes in flight.
-KernelResources with_residency(KernelResources known, const StreamPlan& plan, const Gpu& gpu);
+KernelResources with_residency(KernelResources known, const KernelPlan& plan, const Gpu& gpu);
+
+// The first kernel whose plan the GPU cannot run: ring_limits.h.
+std::optional<Rejection> find_unfit(const Program& program, const Gpu& gpu);
 
 // The first kernel that no launch could run: more threads, registers or shared memory than a block may have, more blocks than a grid.
 std::optional<Rejection> find_oversized(const std::vector<KernelResources>& kernels, const Gpu& gpu);

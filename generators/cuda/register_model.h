@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dsl/device.h"
+#include "generators/cuda/plan/ring_plan.h"
 #include "generators/cuda/plan/stream_plan.h"
 
 namespace kiln::generators::cuda {
@@ -16,5 +17,8 @@ struct RegisterEstimate {
 // coefficients were fitted on 5,600 plans of eleven computations that NVRTC 13.0 compiled for sm_90a: within 8 registers, or 15 %, of 96 % of them, of
 // sums of three rows and more of some 85 %. For other architectures they are an estimate.
 RegisterEstimate estimate_registers(const StreamPlan& plan, const Gpu& gpu);
+
+// Of the ring: where warps have roles, what the compiler reports is what every thread begins with, and setmaxnreg deals out the rest.
+RegisterEstimate estimate_registers(const RingPlan& plan, const Gpu& gpu);
 
 }  // namespace kiln::generators::cuda

@@ -1,5 +1,6 @@
-// C(n, m) = epilogue(sum over k of A(k, m) * B(n, k) + bias(n)): row-major matrices, the innermost dimension first. Products of 16-bit floats are summed in
-// f32; the epilogue works on the sum, and what it gives is rounded once, to the type of the inputs or with output=f32 not at all.
+// C(n, m) = epilogue(sum over k of A(k, m) * B(n, k) + bias(n)) + residual(n, m): row-major matrices, the innermost dimension first. Products of 16-bit floats
+// are summed in f32; the epilogue works on the sum, and what it gives is rounded once, to the type of the inputs or with output=f32 not at all. The weights lie
+// in one of two orders: weights=nk, or weights=kn, each n's side by side, as Bt(k, n).
 
 #include <Halide.h>
 
@@ -12,6 +13,7 @@ namespace {
 
 enum class Epilogue { none, relu, silu, gelu, gelu_tanh };
 enum class OutputType { same, f32 };
+enum class Weights { nk, kn };
 
 class MatMul : public Halide::Generator<MatMul> {
  public:
@@ -22,11 +24,12 @@ class MatMul : public Halide::Generator<MatMul> {
       Epilogue::none,
       {{"none", Epilogue::none}, {"relu", Epilogue::relu}, {"silu", Epilogue::silu}, {"gelu", Epilogue::gelu}, {"gelu_tanh", Epilogue::gelu_tanh}}};
   GeneratorParam<OutputType> output{"output", OutputType::same, {{"same", OutputType::same}, {"f32", OutputType::f32}}};
+  GeneratorParam<Weights> weights{"weights", Weights::nk, {{"nk", Weights::nk}, {"kn", Weights::kn}}};
+  GeneratorParam<bool> has_residual{"has_residual", false};
   // bf16 only: the terms of two neighbouring k are summed in one step, as the dot products of AVX512_BF16 do. K must be even.
   GeneratorParam<bool> pairs{"pairs", false};
 
   Input<Buffer<>> A{"A", 2};
-  Input<Buffer<>> B{"B", 2};
   Output<Buffer<>> C{"C", 2};
 
   void configure() {
@@ -35,9 +38,10 @@ class MatMul : public Halide::Generator<MatMul> {
     if (pairs && !element.is_bfloat()) throw std::invalid_argument("pairs=true is for bf16: of no other type are two products summed in one step");
     if (epilogue == Epilogue::gelu && element.bits() > 32) throw std::invalid_argument("gelu needs erf, which Halide has for f32 alone; use gelu_tanh for f64");
     A.set_type(element);
-    B.set_type(element);
+    B_ = add_input<Buffer<>>(weights == Weights::nk ? "B" : "Bt", element, 2);
     C.set_type(output == OutputType::f32 ? Float(32) : element);
     if (has_bias) bias_ = add_input<Buffer<>>("bias", element, 1);
+    if (has_residual) residual_ = add_input<Buffer<>>("residual", element, 2);
   }
 
   void generate() {
@@ -51,26 +55,30 @@ class MatMul : public Halide::Generator<MatMul> {
       // Two neighbouring k side by side for each n: what one dot product takes of B. Where it is computed, and how wide, is the schedule's.
       Var p("p"), half("half");
       Func packed("packed");
-      packed(p, n, half) = B(n, 2 * half + p);
+      packed(p, n, half) = weight(n, 2 * half + p);
       RDom k({{0, 2}, {0, A.dim(0).extent() / 2}}, "k");
       c(n, m) += cast(sum, A(2 * k.y + k.x, m)) * cast(sum, packed(k.x, n, k.y));
     } else {
       RDom k(0, A.dim(0).extent(), "k");
-      c(n, m) += cast(sum, A(k, m)) * cast(sum, B(n, k));
+      c(n, m) += cast(sum, A(k, m)) * cast(sum, weight(n, k));
     }
     const Expr biased = has_bias ? c(n, m) + cast(sum, (*bias_)(n)) : Expr(c(n, m));
-    y(n, m) = cast(C.type(), finished(biased));
+    const Expr whole = has_residual ? finished(biased) + cast(sum, (*residual_)(n, m)) : finished(biased);
+    y(n, m) = cast(C.type(), whole);
     C = y;
   }
 
   void schedule() {
     A.set_estimates({{0, 1024}, {0, 1024}});
-    B.set_estimates({{0, 1024}, {0, 1024}});
+    B_->set_estimates({{0, 1024}, {0, 1024}});
     C.set_estimates({{0, 1024}, {0, 1024}});
     if (has_bias) bias_->set_estimates({{0, 1024}});
+    if (has_residual) residual_->set_estimates({{0, 1024}, {0, 1024}});
   }
 
  private:
+  Expr weight(const Expr& n, const Expr& k) const { return weights == Weights::nk ? (*B_)(n, k) : (*B_)(k, n); }
+
   Expr finished(const Expr& x) const {
     const auto number = [&](double value) { return cast(x.type(), Expr(value)); };
     switch (epilogue) {
@@ -86,7 +94,9 @@ class MatMul : public Halide::Generator<MatMul> {
     }
   }
 
+  Input<Buffer<>>* B_ = nullptr;
   Input<Buffer<>>* bias_ = nullptr;
+  Input<Buffer<>>* residual_ = nullptr;
 };
 
 }  // namespace
@@ -94,8 +104,8 @@ class MatMul : public Halide::Generator<MatMul> {
 HALIDE_REGISTER_GENERATOR(MatMul, matmul)
 
 KILN_REGISTER(matmul)
-    .symbol("m", "A.1 C.1")
-    .symbol("n", "B.0 C.0 bias.0")
-    .symbol("k", "A.0 B.1")
+    .symbol("m", "A.1 C.1 residual.1")
+    .symbol("n", "B.0 Bt.1 C.0 bias.0 residual.0")
+    .symbol("k", "A.0 B.1 Bt.0")
     .type_param("type")
     .contract(kiln::Contract::bounded);

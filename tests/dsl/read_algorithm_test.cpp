@@ -50,9 +50,11 @@ TEST_F(ReadAlgorithm, keeps_a_matrix_product_as_text) {
 contract bounded
 param epilogue=relu
 param has_bias=false
+param has_residual=false
 param output=same
 param pairs=false
 param type=f32
+param weights=nk
 input A f32 2
 input B f32 2
 output C f32 2
@@ -254,7 +256,7 @@ TEST_F(ReadAlgorithm, wrong_parameters_are_usage_errors_that_list_what_there_is)
   const auto usage = [](const std::string& generator, const std::map<std::string, std::string>& params) {
     return message_of<UsageError>([&] { read(generator, params); });
   };
-  EXPECT_EQ(usage("matmul", {{"tile", "4"}}), "`matmul` has no GeneratorParam `tile`; it has epilogue=none, has_bias=false, output=same, pairs=false, type=f32");
+  EXPECT_EQ(usage("matmul", {{"tile", "4"}}), "`matmul` has no GeneratorParam `tile`; it has epilogue=none, has_bias=false, has_residual=false, output=same, pairs=false, type=f32, weights=nk");
   EXPECT_EQ(usage("swiglu", {{"tile", "4"}}), "`swiglu` has no GeneratorParam `tile`; it has type=f32");
   EXPECT_EQ(usage("tuple_argmax", {{"tile", "4"}}), "`tuple_argmax` has no GeneratorParam `tile`; it has none");
   EXPECT_EQ(usage("matmul", {{"epilogue", "tanh"}}), "`matmul` cannot take epilogue=tanh; it is one of gelu, gelu_tanh, none, relu, silu");
@@ -292,7 +294,7 @@ TEST_F(ReadAlgorithm, requirements_are_kept) {
 
 TEST_F(ReadAlgorithm, a_signature_needs_no_problem) {
   const OperatorSignature matmul = signature_of("matmul", test_target());
-  EXPECT_EQ(matmul.default_params, (std::map<std::string, std::string>{{"epilogue", "none"}, {"has_bias", "false"}, {"output", "same"}, {"pairs", "false"}, {"type", "f32"}}));
+  EXPECT_EQ(matmul.default_params, (std::map<std::string, std::string>{{"epilogue", "none"}, {"has_bias", "false"}, {"has_residual", "false"}, {"output", "same"}, {"pairs", "false"}, {"type", "f32"}, {"weights", "nk"}}));
   EXPECT_EQ(matmul.type_param, "type");
   EXPECT_EQ(matmul.arguments.size(), 3u);
   const OperatorSignature open = signature_of("open_types", test_target());

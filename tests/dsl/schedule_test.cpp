@@ -122,9 +122,10 @@ TEST(ScheduleTest, comments_do_not_change_the_digest) { EXPECT_EQ(digest(parse_s
 
 constexpr const char* kAll =
     "accesses, align_bounds, align_storage, async, atomic, autoschedule, blocks_per_sm, bound, bound_extent, cache, cluster, compute_at, "
-    "compute_inline, compute_root, compute_with, dependent_launch, dots, fix, fold_storage, fuse, gpu_blocks, gpu_threads, hoist_storage, "
-    "hoist_storage_root, own_schedule, parallel, partition, prefetch, rename, reorder, reorder_storage, rfactor, rows, serial, specialize, "
-    "split, store_at, store_in, store_root, strips, tile, unroll, vector, vectorize";
+    "compute_inline, compute_root, compute_with, dependent_launch, dots, evict, fix, fold_storage, fuse, gpu_blocks, gpu_threads, "
+    "hoist_storage, hoist_storage_root, l2_promotion, own_schedule, parallel, partition, persistent, prefetch, raster, rename, reorder, "
+    "reorder_storage, rfactor, rows, serial, specialize, split, split_reduction, stage_in, store_at, store_in, store_root, store_through, "
+    "strips, swap_operands, tensorize, tile, unroll, vector, vectorize, warps";
 
 TEST(ScheduleTest, what_cannot_be_read_is_named_with_line_and_column) {
   const std::vector<std::pair<std::string, std::string>> rows = {

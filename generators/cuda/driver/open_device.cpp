@@ -23,4 +23,11 @@ void OpenDevice::make_current() const { check(api().make_current(retained_->cont
 
 const Driver& OpenDevice::driver() const { return retained_->driver; }
 
+int OpenDevice::sms() const {
+  constexpr int kMultiprocessorCount = 16;  // CUdevice_attribute
+  int sms = 0;
+  check(api().device_attribute(&sms, kMultiprocessorCount, retained_->device), "cuDeviceGetAttribute of the multiprocessors");
+  return sms;
+}
+
 }  // namespace kiln::generators::cuda::driver

@@ -19,6 +19,7 @@ class OpenDevice {
   void make_current() const;
 
   const Driver& driver() const;
+  int sms() const;  // multiprocessors
   const Api& api() const { return driver().api(); }
   void check(Status status, std::string_view call) const { driver().check(status, call); }
 

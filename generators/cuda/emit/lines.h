@@ -24,6 +24,11 @@ class Lines {
     --depth_;
     add("}");
   }
+  // The same of a function that is a value: `};`.
+  void close_with(const std::string& end) {
+    --depth_;
+    add("}" + end);
+  }
   // Ends one block and begins another.
   void reopen(const std::string& line) {
     --depth_;

@@ -7,9 +7,17 @@
 #include <list>
 
 #include "dsl/error.h"
+#include "generators/cuda/emulator/tensor_map.h"
 
 namespace kiln::generators::cuda {
 namespace {
+
+// A persistent kernel's blocks then have several tiles each, also of small problems.
+constexpr int kEmulatedSms = 2;
+
+emulator::Swizzle swizzle_of(int bytes) {
+  return bytes == 128 ? emulator::Swizzle::b128 : bytes == 64 ? emulator::Swizzle::b64 : bytes == 32 ? emulator::Swizzle::b32 : emulator::Swizzle::none;
+}
 
 // Global memory of a call, by the buffers' names.
 class CallMemory {
@@ -45,30 +53,50 @@ class Arguments {
     for (const LaunchParameter& parameter : kernel.parameters) {
       switch (parameter.kind) {
         case LaunchParameter::Kind::buffer: add(memory.at(parameter.name)); break;
-        case LaunchParameter::Kind::scalar: add_bytes(call.scalars.at(parameter.name)); break;
+        case LaunchParameter::Kind::scalar: std::memcpy(fresh(), call.scalars.at(parameter.name).data(), call.scalars.at(parameter.name).size()); break;
         case LaunchParameter::Kind::count32: add(static_cast<std::int32_t>(product(parameter.counts, call.extents))); break;
         case LaunchParameter::Kind::count64: add(product(parameter.counts, call.extents)); break;
+        case LaunchParameter::Kind::map: add(map_of(parameter, memory, call)); break;
       }
     }
   }
   void** data() { return pointers_.data(); }
 
  private:
+  static emulator::EncodedMap map_of(const LaunchParameter& parameter, const CallMemory& memory, const Emulated::Call& call) {
+    emulator::TensorMap2d map;
+    map.base = memory.at(parameter.name);
+    map.element_bytes = static_cast<std::uint32_t>(parameter.type.bytes());
+    map.inner = static_cast<std::uint64_t>(product({parameter.counts[0]}, call.extents));
+    map.outer = static_cast<std::uint64_t>(product({parameter.counts[1]}, call.extents));
+    map.pitch_bytes = map.inner * map.element_bytes;
+    map.box_inner = static_cast<std::uint32_t>(parameter.tile.box[0]);
+    map.box_outer = static_cast<std::uint32_t>(parameter.tile.box[1]);
+    map.swizzle = swizzle_of(parameter.tile.swizzle_bytes);
+    return emulator::encode(map);
+  }
+
+  // A tensor map is the largest parameter, and the most aligned.
+  struct alignas(64) Word {
+    std::byte bytes[128];
+  };
+  void* fresh() {
+    pointers_.push_back(words_.emplace_back().bytes);
+    return pointers_.back();
+  }
   template <typename T>
   void add(T value) {
-    std::vector<std::byte> bytes(sizeof value);
-    std::memcpy(bytes.data(), &value, sizeof value);
-    add_bytes(std::move(bytes));
+    static_assert(sizeof value <= sizeof(Word));
+    std::memcpy(fresh(), &value, sizeof value);
   }
-  void add_bytes(std::vector<std::byte> bytes) { pointers_.push_back(values_.emplace_back(std::move(bytes)).data()); }
 
-  std::list<std::vector<std::byte>> values_;
+  std::list<Word> words_;
   std::vector<void*> pointers_;
 };
 
 emulator::Launch launch_of(const KernelLaunch& kernel, const Extents& extents, unsigned seed) {
   emulator::Launch launch;
-  launch.grid = static_cast<unsigned>(blocks(kernel, extents));
+  launch.grid = static_cast<unsigned>(blocks(kernel, extents, kEmulatedSms));
   launch.cluster = static_cast<unsigned>(kernel.cluster);
   launch.threads = static_cast<unsigned>(kernel.threads);
   launch.shared_bytes = static_cast<unsigned>(kernel.shared_bytes);
@@ -84,8 +112,9 @@ Emulated::Emulated(const std::string& text, LaunchRecord record) : record_(std::
 }
 
 bool Emulated::takes(const LaunchRecord& record, const Extents& extents) {
-  return std::all_of(record.kernels.begin(), record.kernels.end(), [&](const KernelLaunch& kernel) {
-    const std::int64_t grid = blocks(kernel, extents);
+  return std::all_of(record.kernels.begin(), record.kernels.end(), [&](KernelLaunch kernel) {
+    kernel.blocks_per_sm = 0;  // however few blocks go on to them, tiles take their time
+    const std::int64_t grid = blocks(kernel, extents, kEmulatedSms);
     return grid <= emulator::kMostBlocks && grid * kernel.threads <= emulator::kMostThreads;
   });
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "dsl/error.h"
+#include "generators/cuda/driver/tensor_map.h"
 
 namespace kiln::generators::cuda {
 namespace {
@@ -17,6 +18,20 @@ std::vector<std::byte> bytes_of(T value) {
   std::vector<std::byte> bytes(sizeof value);
   std::memcpy(bytes.data(), &value, sizeof value);
   return bytes;
+}
+
+driver::TiledTensor tensor_of(const LaunchParameter& parameter, driver::Address address, const Extents& extents) {
+  driver::TiledTensor tensor{.type = parameter.type, .address = address, .extents = {}, .pitches_bytes = {}, .box = {}};
+  std::uint64_t pitch = static_cast<std::uint64_t>(parameter.type.bytes());
+  for (const Length& length : parameter.counts) {
+    tensor.extents.push_back(static_cast<std::uint64_t>(product({length}, extents)));
+    if (tensor.extents.size() > 1) tensor.pitches_bytes.push_back(pitch);
+    pitch *= tensor.extents.back();
+  }
+  for (const int elements : parameter.tile.box) tensor.box.push_back(static_cast<std::uint32_t>(elements));
+  tensor.swizzle_bytes = parameter.tile.swizzle_bytes;
+  tensor.l2_promotion_bytes = parameter.tile.l2_promotion_bytes;
+  return tensor;
 }
 
 }  // namespace
@@ -50,7 +65,7 @@ driver::Address BoundCall::address_of(const std::string& buffer, const CallArgum
 
 BoundCall::Bound BoundCall::bind(const KernelLaunch& kernel, const CallArguments& arguments) const {
   Bound bound;
-  bound.launch = {.grid = static_cast<unsigned>(blocks(kernel, arguments.extents)),
+  bound.launch = {.grid = static_cast<unsigned>(blocks(kernel, arguments.extents, kernel.blocks_per_sm > 0 ? program_.device().sms() : 0)),
                   .cluster = 1,  // the text says it: __cluster_dims__
                   .threads = static_cast<unsigned>(kernel.threads),
                   .shared_bytes = static_cast<unsigned>(kernel.shared_bytes),
@@ -66,6 +81,9 @@ BoundCall::Bound BoundCall::bind(const KernelLaunch& kernel, const CallArguments
       }
       case LaunchParameter::Kind::count32: bound.values.push_back(bytes_of(static_cast<std::int32_t>(product(parameter.counts, arguments.extents)))); break;
       case LaunchParameter::Kind::count64: bound.values.push_back(bytes_of(product(parameter.counts, arguments.extents))); break;
+      case LaunchParameter::Kind::map:
+        bound.values.push_back(bytes_of(encode(program_.device().driver(), tensor_of(parameter, address_of(parameter.name, arguments), arguments.extents))));
+        break;
     }
   }
   for (std::vector<std::byte>& value : bound.values) bound.pointers.push_back(value.data());

@@ -39,7 +39,7 @@ Axes counted(int from, int end) {
   return axes;
 }
 
-bool is_served(DType type) { return type == DType{TypeClass::brain_float, 16} || type == kFloat32 || (!type.is_float() && type.bits >= 8 && type.bits <= 32); }
+bool is_served(DType type) { return (type.is_float() && (type.bits == 16 || type == kFloat32)) || (!type.is_float() && type.bits >= 8 && type.bits <= 32); }
 
 std::string key_of_let(const std::string& name) { return "let " + name; }
 
@@ -326,7 +326,7 @@ class KernelReader {
     if (producer.is_output() || producer.compute.kind == Level::Kind::root) return read_intermediate(s, e, indices);
     if (producer.compute.kind == Level::Kind::inlined)
       refuse(fmt::format("{} would be summed anew for each element that reads it; give it compute_at({}, {}) or compute_root()", e.name, result_.name,
-                         static_cast<int>(indices.size()) == axis_count() ? result_.axes.front().loop : row_loop()));
+                         static_cast<int>(indices.size()) == axis_count() ? sum_loop() : row_loop()));
     return local_value(s, indices);
   }
 
@@ -334,6 +334,14 @@ class KernelReader {
     Environment environment;
     for (std::size_t i = 0; i < own.loops.size(); ++i) environment[own.loops[i]] = indices[i];
     return rewrite(*own.values.front(), environment);
+  }
+
+  // The innermost loop over blocks, or the columns where the leader has none.
+  std::string sum_loop() const {
+    const Definition& definition = stage(leader_).definitions.front();
+    for (const int id : definition.order)
+      if (definition.loop(id).kind == LoopKind::gpu_block) return definition.loop(id).name;
+    return result_.axes.front().loop;
   }
 
   std::string row_loop() const { return axis_count() > 1 ? result_.axes[1].loop : result_.axes[0].loop; }
@@ -356,8 +364,8 @@ class KernelReader {
     const bool is_row = axes == counted(1, axis_count());
     if (!is_row && axes != counted(0, axis_count()))
       refuse(fmt::format("it reads {} at other places than its own column and row, or its row", own.name));
-    // A sum of its own for each element exists where the element is computed, everything else once a row.
-    const std::string loop = !is_row && !own.updates.empty() ? result_.axes.front().loop : row_loop();
+    // A sum of its own for each element exists where the element is computed, or with all of its block; everything else once a row.
+    const std::string loop = !is_row && !own.updates.empty() ? sum_loop() : row_loop();
     if (place.stage != leader_ || place.loop != loop)
       refuse(fmt::format("{} is computed at ({}, {}); in this kernel it can be computed at ({}, {})", own.name, stage(place.stage).name, place.loop, result_.name, loop));
     if (!result_.find_value(own.name)) add_value(own, is_row, environment_of(own, axes), true);
@@ -429,7 +437,7 @@ class KernelReader {
   }
 
   [[noreturn]] void refuse_type(const std::string& name, DType type) const {
-    refuse(fmt::format("{} is of {}; the stream kernels move f32, bf16 and integers of 8, 16 and 32 bits", name, print(type)));
+    refuse(fmt::format("{} is of {}; kernels move f32, bf16, f16 and integers of 8, 16 and 32 bits", name, print(type)));
   }
 
   const Places& places_;

@@ -48,7 +48,8 @@ const std::vector<Refused>& all() {
        "y: vectors of 16 elements would be accesses of 64 bytes; 32 bytes are the most, 8 elements"},
       {gate, "gate(m=4, n=64)", "y.parallel(m)\n",
        "`y.parallel(m)`: the CUDA back end has no place for parallel; it follows compute_…, split, tile, fuse, reorder, vectorize, unroll, gpu_blocks, gpu_threads, "
-       "rows, dots, strips, vector, accesses, cluster, blocks_per_sm, fix, cache, dependent_launch"},
+       "rows, dots, strips, vector, accesses, cluster, blocks_per_sm, fix, cache, dependent_launch, tensorize, stage_in, split_reduction, warps, swap_operands, "
+       "store_through, persistent, raster, l2_promotion, evict"},
       {gate, "gate(m=4, n=64)", "y.rows(1, 32)\ngated.compute_at(y, m).rows(1, 32)\n",
        "`gated.rows(1, 32)`: gated is computed inside another kernel; say rows of a stage at root"},
       {gate, "gate(m=4, n=64)", "y.rows(1, 32).split(n, no, ni, 8)\n", "y: rows(…) spreads the loops itself; leave them as the algorithm has them"},

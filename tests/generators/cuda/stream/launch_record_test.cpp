@@ -53,8 +53,8 @@ TEST(LaunchRecord, formulas_give_the_numbers_of_the_plan) {
   for (const Lowered& one : all()) {
     ASSERT_EQ(one.record.kernels.size(), one.program.kernels.size());
     for (std::size_t i = 0; i < one.record.kernels.size(); ++i) {
-      const cuda::StreamPlan& plan = one.program.kernels[i].plan;
-      EXPECT_EQ(cuda::blocks(one.record.kernels[i], one.extents()), plan.blocks());
+      const cuda::StreamPlan& plan = *one.program.kernels[i].plan.stream();
+      EXPECT_EQ(cuda::blocks(one.record.kernels[i], one.extents(), 132), plan.blocks());
       EXPECT_EQ(one.record.kernels[i].shared_bytes, plan.shared_bytes());
       EXPECT_EQ(one.record.kernels[i].threads, plan.threads);
     }

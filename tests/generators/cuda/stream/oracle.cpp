@@ -22,6 +22,8 @@ Algorithm read(const ProblemText& text, const Device& device) {
 
 }  // namespace
 
+Algorithm algorithm_of(const std::string& problem) { return read(parse_problem_text(problem), host::probe_cpu()); }
+
 const Oracle& oracle(const std::string& problem) {
   static std::map<std::string, std::unique_ptr<Oracle>> known;
   const ProblemText text = parse_problem_text(problem);

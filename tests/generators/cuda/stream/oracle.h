@@ -16,6 +16,9 @@ struct Oracle {
   const generators::host::Loaded reference;
 };
 
+// Of the problem's operator under its parameters, without a build.
+Algorithm algorithm_of(const std::string& problem);
+
 // Of the problem's operator under its parameters. Problems that differ in extents alone share it, which must stand before all else in their texts.
 const Oracle& oracle(const std::string& problem);
 

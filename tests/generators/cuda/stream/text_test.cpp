@@ -20,7 +20,7 @@ Program lowered(const Algorithm& algorithm, const char* problem, const char* sch
 // Computation, plan and text of every kernel.
 std::string page(const Program& program) {
   std::string text;
-  for (const generators::cuda::Kernel& kernel : program.kernels) text += print(kernel.plan.computation) + print(kernel.plan) + "\n";
+  for (const generators::cuda::Kernel& kernel : program.kernels) text += print(kernel.plan.computation()) + print(kernel.plan) + "\n";
   return text + program.text();
 }
 

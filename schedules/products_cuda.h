@@ -1,0 +1,18 @@
+// The space of matrix products on a GPU with tensor cores: tiles of both operands by a ring of stages in shared memory, multiplied by warpgroups that share a
+// tile or take tiles in turn.
+#pragma once
+
+#include "dsl/algorithm.h"
+#include "dsl/device.h"
+#include "dsl/problem.h"
+#include "schedules/space.h"
+
+namespace kiln::schedules {
+
+// Whether one output of two loops reads, element by element, one sum over terms of products of two matrices of bf16, f16 or codes of E4M3 or f16, and the device has the instruction.
+bool is_tensor_product(const Algorithm& algorithm, const Device& device);
+
+// Unsatisfiable where rows of a matrix do not begin at 16 bytes.
+Space products_cuda(const Algorithm& algorithm, const Problem& problem, const Device& device);
+
+}  // namespace kiln::schedules

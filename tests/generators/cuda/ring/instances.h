@@ -1,0 +1,18 @@
+// Every kind of kernel of the ring skeleton, each at a small problem with ragged ends: two tiles along each axis, and steps enough that each stage is used three
+// times.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace kiln::tests {
+
+struct RingInstance {
+  std::string name, problem, schedule;
+};
+inline void PrintTo(const RingInstance& instance, std::ostream* out) { *out << instance.name; }
+
+std::vector<RingInstance> ring_instances();
+
+}  // namespace kiln::tests
