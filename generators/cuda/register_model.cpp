@@ -17,6 +17,9 @@ struct LineModel {
   double base, per_access, per_word;  // words of 32 bits, of all operands, in an access
 };
 constexpr LineModel kFlat{21.4, 0.8, 0.78}, kTurned{33.3, 0, 0};
+// Elements that a thread reads as f32 of one operand and stores as f32: in wide blocks, or behind evict_first stores, they are squeezed into 32 or 40
+// registers, although they spill.
+constexpr int kSqueezedElements = 32;
 
 // ---- rows, kept in registers from the loads to the stores
 // What each access of a thread takes, by what happens to the row. Whole rows are those of a fixed length that the threads cover exactly: nothing is
@@ -172,6 +175,13 @@ int most_registers(const StreamPlan& plan, const Gpu& gpu) {
   return static_cast<int>(std::min<std::int64_t>(gpu.thread_registers, resources::rounded_down(gpu.sm_registers / threads, gpu.register_step)));
 }
 
+bool line_spills(const StreamPlan& plan) {
+  const auto is_f32 = [](const Operand& operand) { return operand.type == kFloat32; };
+  const std::vector<Operand>& operands = plan.computation.operands;
+  return plan.shape == StreamPlan::Shape::flat && (plan.threads >= kWideBlock || plan.stores == StoreHint::evict_first) &&
+         plan.accesses * plan.vector >= kSqueezedElements && reads_of(plan).operands == 1 && std::all_of(operands.begin(), operands.end(), is_f32);
+}
+
 // Elements that go straight from loads to stores may be taken one access after the other, whatever the registers, where the row's length is known:
 // neither a barrier nor a branch comes between.
 bool rows_spill(const StreamPlan& plan, double needed, int most) {
@@ -186,7 +196,7 @@ bool rows_spill(const StreamPlan& plan, double needed, int most) {
 RegisterEstimate estimate_registers(const StreamPlan& plan, const Gpu& gpu) {
   const double registers = wanted(plan);
   const int most = most_registers(plan, gpu);
-  const bool spills = plan.shape == StreamPlan::Shape::rows ? rows_spill(plan, registers - side_by_side(plan), most) : registers > kSlack * most;
+  const bool spills = plan.shape == StreamPlan::Shape::rows ? rows_spill(plan, registers - side_by_side(plan), most) : registers > kSlack * most || line_spills(plan);
   return {std::min(most, static_cast<int>(std::lround(registers))), spills};
 }
 
