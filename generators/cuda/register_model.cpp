@@ -10,15 +10,17 @@ namespace kiln::generators::cuda {
 namespace {
 
 constexpr int kWideBlock = 512;   // threads: from here on the compiler keeps less under way
-// The compiler fits what is somewhat too much into what there is, by loading or computing it again; beyond this it spills. Where nothing comes between
-// a load and its store, neither a barrier nor a branch, it may take one access after the other, the more freely without masks.
-constexpr double kSlack = 1.18, kStraightSlack = 1.3, kStraightWholeSlack = 2;
+// The compiler fits what is somewhat too much into what there is, by loading or computing it again; beyond this it spills. Rows have a rule of their own.
+constexpr double kSlack = 1.18;
 
 // ---- one vector after the other: a line, or tiles of squares
 struct LineModel {
   double base, per_access, per_word;  // words of 32 bits, of all operands, in an access
 };
 constexpr LineModel kFlat{21.4, 0.8, 0.78}, kTurned{33.3, 0, 0};
+// Elements that a thread reads as f32 of one operand and stores as f32: in wide blocks, or behind evict_first stores, they are squeezed into 32 or 40
+// registers, although they spill.
+constexpr int kSqueezedElements = 32;
 
 // ---- rows, kept in registers from the loads to the stores
 // What each access of a thread takes, by what happens to the row. Whole rows are those of a fixed length that the threads cover exactly: nothing is
@@ -26,19 +28,29 @@ constexpr LineModel kFlat{21.4, 0.8, 0.78}, kTurned{33.3, 0, 0};
 struct RowModel {
   double base, per_access, per_word, per_element;
 };
-constexpr RowModel kReduced{12.35, 0.09, 0.83, 0.01};                                         // nothing but values of the row is stored
-constexpr RowModel kMapped{14.23, 2.35, 0.69, 0.09}, kMappedWhole{15.41, 2.17, 0.82, 0.19};  // without sums
-constexpr RowModel kSummed{15.47, 1.8, 0.65, 0.13}, kSummedWhole{17.4, 0.2, 0.29, 0.82};     // with sums, whose elements are read again
-constexpr RowModel kKept{13.44, 1.47, 0.3, 0.66}, kKeptWhole{17.7, 0.69, 0.31, 0.64};        // with values kept over the sums, as f32
+constexpr RowModel kReduced{11.6, 0.91, 0.82, 0};                                            // nothing but values of the row is stored
+constexpr RowModel kMapped{13.29, 0.95, 0.9, 0.21}, kMappedWhole{12.98, 1.52, 0.63, 0.38};  // without sums
+constexpr RowModel kMappedFreely{21.5, 1.51, 0, 0};       // the same whole and without bounds: one access after the other
+constexpr RowModel kSummed{13.99, 1.33, 0.97, 0.12};      // with sums, whose elements are read again
+constexpr RowModel kKept{13.3, 1.8, 0, 0.9};              // with values kept over the sums, as f32
+constexpr RowModel kSummedWhole{13.72, 0, 0, 1.06};       // with sums over whole rows: elements are f32 between them, with values kept or without
 
 // What all of them have in common.
-constexpr double kWideRow = 1.56;
-constexpr double kShared = 2.94;              // by the blocks of a cluster: ranks and addresses in the other blocks
-constexpr double kPerColumnWord = 0.77;       // of operands by column
-constexpr double kPerMaskedAddress = 1.04;    // of an operand in an access behind a mask: addresses are not one base and constants
-constexpr double kPerMaskedPolicy = -1.15;    // an evict_first load is two instructions, and behind a mask fewer of them are under way
+constexpr double kWideRow = 1.44;
+constexpr double kShared = 3.01;              // by the blocks of a cluster: ranks and addresses in the other blocks
+constexpr double kPerColumnWord = 0.89;       // of operands by column
+constexpr double kPerMaskedAddress = 0.42;    // of an operand in an access behind a mask: addresses are not one base and constants
+constexpr double kPerMaskedPolicy = -1.27;    // an evict_first load is two instructions, and behind a mask fewer of them are under way
 // With launch bounds that name blocks an SM the compiler takes what they leave; without them it aims at more blocks by itself.
-constexpr double kPerBoundedElement = 0.15, kPerFreeStraightElement = -0.7;
+constexpr double kPerBoundedMask = 1.46;
+constexpr double kPerElementBeside = 1.23;    // of each operand after the first, in whole rows with bounds: there all elements are computed side by side
+
+// Registers beyond what there are that rows do not spill for: what takes them is loaded or computed again.
+constexpr int kSpare = 6, kSpareOf32 = 2;          // of 32 the compiler makes more than of 40
+constexpr int kPredicates = 7, kSpareOfMasks = 3;  // masks of up to 7 accesses fit into a thread's predicates; those of 8 take registers, or are spilled
+// What only reduces, in blocks of three warps, and wants this much is squeezed into 32 registers, so that 21 blocks fill an SM, although it spills.
+constexpr int kSqueezedThreads = 96;
+constexpr double kSqueezedFrom = 38, kSqueezedTo = 40;
 
 // ---- dots: s sums, of r rows and c columns. Under way are a vector of weights for each access and column, one of x for each access and row.
 struct DotsModel {
@@ -104,9 +116,23 @@ bool is_straight(const StreamPlan& plan) {
 const RowModel& row_model(const StreamPlan& plan) {
   const bool is_whole = plan.has_whole_rows();
   if (!stores_elements(plan.computation)) return kReduced;
-  if (!plan.computation.has_reductions()) return is_whole ? kMappedWhole : kMapped;
-  if (keeps_values(plan.computation)) return is_whole ? kKeptWhole : kKept;
-  return is_whole ? kSummedWhole : kSummed;
+  if (plan.computation.has_reductions()) return is_whole ? kSummedWhole : keeps_values(plan.computation) ? kKept : kSummed;
+  if (!is_whole) return kMapped;
+  return is_straight(plan) && plan.blocks_per_sm == 0 ? kMappedFreely : kMappedWhole;
+}
+
+// Accesses of a thread that may reach beyond the row: when the row's length is known, the last ones.
+int masked_accesses(const StreamPlan& plan) {
+  if (!plan.has_fixed_columns) return plan.accesses;
+  return plan.accesses - static_cast<int>(std::min<std::int64_t>(plan.accesses, plan.computation.columns() / plan.columns_per_access()));
+}
+
+// What computing elements side by side takes more; where there is no room for it the compiler does without.
+double side_by_side(const StreamPlan& plan) {
+  const Computation& computation = plan.computation;
+  if (plan.shape != StreamPlan::Shape::rows || !plan.has_whole_rows() || plan.blocks_per_sm == 0) return 0;
+  if (!stores_elements(computation) || is_exact(computation)) return 0;
+  return kPerElementBeside * plan.accesses * plan.vector * std::max(0.0, reads_of(plan).operands - 1);
 }
 
 double of_lines(const LineModel& model, const StreamPlan& plan) {
@@ -117,13 +143,12 @@ double of_lines(const LineModel& model, const StreamPlan& plan) {
 double of_rows(const StreamPlan& plan) {
   const RowModel& model = row_model(plan);
   const Reads reads = reads_of(plan);
-  const bool is_masked = !plan.has_whole_rows(), is_bounded = plan.blocks_per_sm > 0;
-  double access = model.per_access + model.per_word * reads.words + model.per_element * plan.vector + kPerColumnWord * reads.column_words;
-  if (is_masked) access += kPerMaskedAddress * reads.operands;
-  if (is_masked && plan.loads == LoadHint::evict_first) access += kPerMaskedPolicy;
-  if (is_masked && is_bounded) access += kPerBoundedElement * plan.vector;
-  if (!is_masked && !is_bounded && is_straight(plan)) access += kPerFreeStraightElement * plan.vector;
-  return model.base + (plan.threads >= kWideBlock ? kWideRow : 0) + (plan.cluster > 1 ? kShared : 0) + plan.accesses * access;
+  const double access = model.per_access + model.per_word * reads.words + model.per_element * plan.vector + kPerColumnWord * reads.column_words;
+  double masked = kPerMaskedAddress * reads.operands;
+  if (plan.loads == LoadHint::evict_first) masked += kPerMaskedPolicy;
+  if (plan.blocks_per_sm > 0) masked += kPerBoundedMask;
+  return model.base + (plan.threads >= kWideBlock ? kWideRow : 0) + (plan.cluster > 1 ? kShared : 0) + plan.accesses * access +
+         masked_accesses(plan) * masked + side_by_side(plan);
 }
 
 double of_dots(const StreamPlan& plan) {
@@ -156,6 +181,22 @@ int most_registers(const StreamPlan& plan, const Gpu& gpu) {
   return static_cast<int>(std::min<std::int64_t>(gpu.thread_registers, resources::rounded_down(gpu.sm_registers / threads, gpu.register_step)));
 }
 
+bool line_spills(const StreamPlan& plan) {
+  const auto is_f32 = [](const Operand& operand) { return operand.type == kFloat32; };
+  const std::vector<Operand>& operands = plan.computation.operands;
+  return plan.shape == StreamPlan::Shape::flat && (plan.threads >= kWideBlock || plan.stores == StoreHint::evict_first) &&
+         plan.accesses * plan.vector >= kSqueezedElements && reads_of(plan).operands == 1 && std::all_of(operands.begin(), operands.end(), is_f32);
+}
+
+// Elements that go straight from loads to stores may be taken one access after the other, whatever the registers, where the row's length is known:
+// neither a barrier nor a branch comes between.
+bool rows_spill(const StreamPlan& plan, double needed, int most) {
+  if (is_straight(plan) && plan.has_fixed_columns) return false;
+  if (!stores_elements(plan.computation) && plan.threads == kSqueezedThreads && needed > kSqueezedFrom && needed <= kSqueezedTo) return true;
+  const bool has_masks_in_predicates = !plan.has_fixed_columns && plan.accesses <= kPredicates;
+  return needed > most + kSpare + (most == 32 ? kSpareOf32 : 0) + (has_masks_in_predicates ? kSpareOfMasks : 0);
+}
+
 }  // namespace
 
 RegisterEstimate estimate_registers(const RingPlan& plan, const Gpu& gpu) {
@@ -171,8 +212,8 @@ RegisterEstimate estimate_registers(const RingPlan& plan, const Gpu& gpu) {
 RegisterEstimate estimate_registers(const StreamPlan& plan, const Gpu& gpu) {
   const double registers = wanted(plan);
   const int most = most_registers(plan, gpu);
-  const double slack = !is_straight(plan) ? kSlack : plan.has_whole_rows() ? kStraightWholeSlack : kStraightSlack;
-  return {std::min(most, static_cast<int>(std::lround(registers))), registers > slack * most};
+  const bool spills = plan.shape == StreamPlan::Shape::rows ? rows_spill(plan, registers - side_by_side(plan), most) : registers > kSlack * most || line_spills(plan);
+  return {std::min(most, static_cast<int>(std::lround(registers))), spills};
 }
 
 }  // namespace kiln::generators::cuda
