@@ -24,11 +24,6 @@ void RingKernel::copy() {
     lines_.close();
   }
   lines_.close();
-  if (is_split()) {
-    lines_.add("__syncwarp();");
-    lines_.add("cluster_sync();  // the others' sums lie ready");
-    lines_.add("cluster_sync();  // and have been read");
-  }
   lines_.reopen("else");
 }
 

@@ -26,7 +26,7 @@ void RingKernel::share_sums() {
   lines_.reopen("else");
   lines_.add(fmt::format("for (int j = 0; j < {}; ++j) st_shared(shares + j * 512, 0.0f);", high * each));
   lines_.close();
-  lines_.add("cluster_sync();");
+  lines_.add("cluster_sync();  // of those that multiply: it waits for nobody who has ended");
   lines_.add(fmt::format("u32 of_part[{}];  // the same place in each block of the cluster", plan_.parts));
   lines_.add("#pragma unroll");
   lines_.add(fmt::format("for (int part = 0; part < {}; ++part) of_part[part] = mapa(shares, part);", plan_.parts));

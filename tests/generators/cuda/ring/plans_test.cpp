@@ -12,9 +12,7 @@ class RingPlans : public generators::cuda::compile::WithNvrtc {};
 
 TEST_F(RingPlans, compile_and_take_what_was_predicted) {
   Census census;
-  census.compile({plans_of(dot_by_terms(), "dot_by_terms(m=16, n=12288, k=4096)"), plans_of(dot_by_columns(), "dot_by_columns(m=64, n=4096, k=12288)"),
-                  plans_of(dot_by_terms(), "dot_by_terms(m=256, n=4096, k=12288)"), plans_of(dot_by_columns(), "dot_by_columns(m=1024, n=12288, k=4096)")},
-                 *nvrtc_);
+  census.compile({plans_of(dot_by_terms(), "dot_by_terms(m=64, n=4096, k=12288)"), plans_of(dot_by_columns(), "dot_by_columns(m=1024, n=12288, k=4096)")}, *nvrtc_);
   census.expect_predicted(0);
 }
 
