@@ -20,11 +20,21 @@ using generators::Rejection;
 
 // The emulator runs some million steps of a thread in a second: so many elements are a matter of seconds. Kernels of fixed, longer rows may have more.
 constexpr double kEnoughElements = 12'000, kMostElements = 70'000;
+constexpr double kMostWhole = 4'000'000;  // of the problem itself, whose blocks are few
 // Odd ones, then odd multiples of the elements that an access may take.
 constexpr std::array<std::int64_t, 7> kSmaller = {1, 5, 13, 40, 264, 1032, 4104};
 
 cuda::Extents extents_of(const Problem& problem, const Algorithm& algorithm) {
   return [&problem, &algorithm](const Axis& place) { return extent_of(problem, algorithm, place.argument, place.dimension); };
+}
+
+// Products of tiles are made many terms at a time.
+constexpr double kTermsAtOnce = 256;
+
+bool multiplies_tiles(const cuda::LaunchRecord& record) {
+  return std::any_of(record.kernels.begin(), record.kernels.end(), [](const cuda::KernelLaunch& kernel) {
+    return std::any_of(kernel.parameters.begin(), kernel.parameters.end(), [](const cuda::LaunchParameter& one) { return one.kind == cuda::LaunchParameter::Kind::map; });
+  });
 }
 
 double elements_of(const Problem& problem) {
@@ -53,15 +63,16 @@ std::vector<Problem> smaller_problems(const Problem& problem) {
 
 std::optional<Problem> emulated_problem(const cuda::LaunchRecord& record, const Problem& problem, const Algorithm& algorithm) {
   std::optional<Problem> best, least;  // of those that are small enough, and of the others
+  const double at_once = multiplies_tiles(record) ? kTermsAtOnce : 1;
   for (const Problem& smaller : smaller_problems(problem)) {
     const Problem candidate = within_requirements(smaller, problem, algorithm);
-    const double elements = elements_of(candidate);
-    const bool is_small = elements <= kEnoughElements || candidate == problem;
+    const double elements = elements_of(candidate) / at_once;
+    const bool is_small = elements <= kEnoughElements || (candidate == problem && elements <= kMostWhole);
     if (!is_small && elements > kMostElements) continue;
     const cuda::Extents extents = extents_of(candidate, algorithm);
     if (cuda::find_unmet(record, extents) || !cuda::Emulated::takes(record, extents)) continue;
-    if (is_small && (!best || elements > elements_of(*best))) best = candidate;
-    if (!is_small && (!least || elements < elements_of(*least))) least = candidate;
+    if (is_small && (!best || elements > elements_of(*best) / at_once)) best = candidate;
+    if (!is_small && (!least || elements < elements_of(*least) / at_once)) least = candidate;
   }
   return best ? best : least;
 }

@@ -8,7 +8,7 @@
 namespace kiln::schedules {
 namespace {
 
-constexpr DType kBfloat16{TypeClass::brain_float, 16};
+bool is_short_float(DType type) { return type.is_float() && type.bits == 16; }
 
 // Rows from which on the tall side of the instruction is full without exchanging the operands, and then some: on an H200 unswapped tiles won from 64 on.
 constexpr std::int64_t kMostSwappedRows = 128;
@@ -202,9 +202,9 @@ void seed_many_rows(Space& space) {
 bool is_tensor_product(const Algorithm& algorithm, const Device& device) {
   if (!device.gpu || device.gpu->capability_major != 9) return false;  // wgmma is of sm_90a alone
   const auto product = find_sum_of_products(algorithm);
-  if (!product || product->type_of_rows != kBfloat16 || product->type_of_columns != kBfloat16) return false;
+  if (!product || !is_short_float(product->type_of_rows) || product->type_of_columns != product->type_of_rows) return false;
   const DType stored = algorithm.stage(algorithm.outputs[0]).types[0];
-  return stored == kBfloat16 || stored == kFloat32;
+  return is_short_float(stored) || stored == kFloat32;
 }
 
 Space products_cuda(const Algorithm& algorithm, const Problem& problem, const Device& device) {

@@ -27,7 +27,10 @@ std::optional<Space> cuda_space_for(const Algorithm& algorithm, const Problem& p
   if (is_turned_operator(algorithm)) return turned_cuda(algorithm, problem, device);
   if (is_sum_operator(algorithm)) {
     if (!is_tensor_product(algorithm, device) || rows_of(algorithm, problem) <= kMostSummedRows) return sums_cuda(algorithm, problem, device);
-    return products_cuda(algorithm, problem, device);
+    Space products = products_cuda(algorithm, problem, device);
+    if (!products.unsatisfiable()) return products;
+    Space sums = sums_cuda(algorithm, problem, device);  // takes rows that begin anywhere, if they are few
+    return sums.unsatisfiable() ? std::move(products) : std::move(sums);
   }
   if (is_line_operator(algorithm)) return lines_cuda(algorithm, problem, device);
   if (is_row_kernel(algorithm)) return rows_cuda(algorithm, problem, device);

@@ -132,13 +132,12 @@ void require_taken(const LoopNest& nest, const Schedule& schedule, const Program
 
 std::string Program::text() const {
   std::vector<const KernelText*> texts;
-  bool has_ring = false;
+  std::vector<const RingPlan*> rings;
   for (const Kernel& kernel : kernels) {
     texts.push_back(&kernel.text);
-    has_ring = has_ring || kernel.plan.ring() != nullptr;
+    if (kernel.plan.ring() != nullptr) rings.push_back(kernel.plan.ring());
   }
-  const std::string text = translation_unit(texts);
-  return has_ring ? with_ring_prelude(text) : text;
+  return with_ring_prelude(translation_unit(texts), rings);
 }
 
 Program lower(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem) {

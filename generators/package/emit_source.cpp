@@ -1,5 +1,6 @@
 // The C source of a set: constant tables over generators/runtime/set.h, and one thin function for each of the header's.
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -88,14 +89,32 @@ std::string lengths_table(const Entry& entry, const std::string& name, const std
   return text.empty() ? "" : fmt::format("static const kiln_length {}[] = {{{}}};\n", name, text);
 }
 
+// The place of a buffer between kernels; -1 where the name is an argument's.
+std::ptrdiff_t between_index(const cuda::LaunchRecord& record, const std::string& name) {
+  const auto between = std::find_if(record.intermediates.begin(), record.intermediates.end(), [&](const auto& buffer) { return buffer.name == name; });
+  return between == record.intermediates.end() ? -1 : between - record.intermediates.begin();
+}
+
+// CUtensorMapDataType, CUtensorMapSwizzle and CUtensorMapL2promotion.
+int type_number(DType type) { return type == kFloat32 ? 7 : type.kind == TypeClass::brain_float ? 9 : type.kind == TypeClass::ieee_float ? 6 : 0; }
+int place_of(int bytes, const std::array<int, 4>& choices) { return static_cast<int>(std::find(choices.begin(), choices.end(), bytes) - choices.begin()); }
+
+std::string map_table(const std::string& name, const cuda::LaunchParameter& parameter, bool is_between) {
+  const cuda::TensorTile& tile = parameter.tile;
+  return fmt::format("static const kiln_cuda_map {} = {{.type = {}, .element_bytes = {}, .is_between = {}, .box = {{{}, {}}}, .swizzle = {}, .l2_promotion = {}}};\n", name,
+                     type_number(parameter.type), parameter.type.bytes(), is_between ? 1 : 0, tile.box[0], tile.box[1], place_of(tile.swizzle_bytes, {0, 32, 64, 128}),
+                     place_of(tile.l2_promotion_bytes, {0, 64, 128, 256}));
+}
+
 std::string parameter_row(const Entry& entry, const cuda::LaunchRecord& record, const cuda::LaunchParameter& parameter, const std::string& lengths) {
   using Kind = cuda::LaunchParameter::Kind;
   if (parameter.kind == Kind::scalar) return fmt::format("    {{.kind = KILN_PARAMETER_SCALAR, .place = {}}},\n", argument_index(entry, parameter.name));
-  if (parameter.kind == Kind::buffer) {
-    const auto between = std::find_if(record.intermediates.begin(), record.intermediates.end(), [&](const auto& buffer) { return buffer.name == parameter.name; });
-    if (between == record.intermediates.end()) return fmt::format("    {{.kind = KILN_PARAMETER_BUFFER, .place = {}}},\n", argument_index(entry, parameter.name));
-    return fmt::format("    {{.kind = KILN_PARAMETER_BETWEEN, .place = {}}},\n", between - record.intermediates.begin());
-  }
+  const std::ptrdiff_t between = between_index(record, parameter.name);
+  if (parameter.kind == Kind::map)
+    return fmt::format("    {{.kind = KILN_PARAMETER_MAP, .place = {}, .lengths = {}, .count = {}, .map = &{}_map}},\n", between < 0 ? argument_index(entry, parameter.name) : between, lengths,
+                       parameter.counts.size(), lengths);
+  if (parameter.kind == Kind::buffer && between < 0) return fmt::format("    {{.kind = KILN_PARAMETER_BUFFER, .place = {}}},\n", argument_index(entry, parameter.name));
+  if (parameter.kind == Kind::buffer) return fmt::format("    {{.kind = KILN_PARAMETER_BETWEEN, .place = {}}},\n", between);
   return fmt::format("    {{.kind = KILN_PARAMETER_{}, .lengths = {}, .count = {}}},\n", parameter.kind == Kind::count32 ? "COUNT32" : "COUNT64",
                      parameter.counts.empty() ? "NULL" : lengths, parameter.counts.size());
 }
@@ -110,14 +129,17 @@ std::string kernel_tables(const Entry& entry, const cuda::LaunchRecord& record, 
   }
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const std::string name = fmt::format("{}_count_{}", prefix, i);
-    text += lengths_table(entry, name, kernel.parameters[i].counts);
+    const cuda::LaunchParameter& parameter = kernel.parameters[i];
+    text += lengths_table(entry, name, parameter.counts);
+    if (parameter.kind == cuda::LaunchParameter::Kind::map) text += map_table(name + "_map", parameter, between_index(record, parameter.name) >= 0);
     parameters += parameter_row(entry, record, kernel.parameters[i], name);
   }
   text += fmt::format("static const kiln_cuda_grid {0}_grid[] = {{{1}}};\nstatic const kiln_cuda_parameter {0}_parameters[] = {{\n{2}}};\n", prefix, grid, parameters);
   row = fmt::format(
       "    {{.name = \"{0}\", .threads = {1}, .cluster = {2}, .shared_bytes = {3}, .is_dependent = {4},\n"
-      "     .grid = {5}_grid, .grid_count = {6}, .parameters = {5}_parameters, .parameter_count = {7}}},\n",
-      kernel.name, kernel.threads, kernel.cluster, kernel.shared_bytes, kernel.is_dependent ? 1 : 0, prefix, kernel.grid.size(), kernel.parameters.size());
+      "     .grid = {5}_grid, .grid_count = {6}, .parameters = {5}_parameters, .parameter_count = {7}{8}}},\n",
+      kernel.name, kernel.threads, kernel.cluster, kernel.shared_bytes, kernel.is_dependent ? 1 : 0, prefix, kernel.grid.size(), kernel.parameters.size(),
+      kernel.blocks_per_sm > 0 ? fmt::format(", .blocks_per_sm = {}", kernel.blocks_per_sm) : "");
   return text;
 }
 

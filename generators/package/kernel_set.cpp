@@ -84,7 +84,11 @@ void check_guards(const Entry& entry, const Variant& variant) {
 void check_launches(const Entry& entry, const cuda::LaunchRecord& record) {
   check_limit(entry, "kernels in a variant", record.kernels.size(), KILN_CUDA_KERNELS);
   check_limit(entry, "buffers between kernels", record.intermediates.size(), KILN_CUDA_BETWEENS);
-  for (const cuda::KernelLaunch& kernel : record.kernels) check_limit(entry, "parameters of a kernel", kernel.parameters.size(), KILN_CUDA_PARAMETERS);
+  for (const cuda::KernelLaunch& kernel : record.kernels) {
+    const auto maps = std::count_if(kernel.parameters.begin(), kernel.parameters.end(), [](const auto& one) { return one.kind == cuda::LaunchParameter::Kind::map; });
+    check_limit(entry, "parameters of a kernel", kernel.parameters.size(), KILN_CUDA_PARAMETERS);
+    check_limit(entry, "tensor maps of a kernel", static_cast<std::size_t>(maps), KILN_CUDA_MAPS);
+  }
   for (const PackageArgument& argument : entry.arguments)
     for (int d = 0; d < argument.rank; ++d) {
       const bool is_named = std::any_of(entry.symbols.begin(), entry.symbols.end(), [&](const PackageSymbol& symbol) {

@@ -140,9 +140,25 @@ static int place_betweens(const kiln_entry* entry, const kiln_cuda_program* prog
   return 0;
 }
 
-/* The words that a kernel's parameters are read from, and pointers to them. */
-static void fill_parameters(const kiln_entry* entry, const kiln_cuda_kernel* kernel, const kiln_halide_dimension* dims, void* const* values, const uint64_t* places,
-                            uint64_t* words, void** pointers) {
+/* What a kernel's parameters are read from, and pointers to it. */
+typedef struct {
+  uint64_t words[KILN_CUDA_PARAMETERS];
+  void* pointers[KILN_CUDA_PARAMETERS];
+  _Alignas(64) unsigned char maps[KILN_CUDA_MAPS][128];
+} parameter_values;
+
+static int encode_map(const kiln_entry* entry, const kiln_cuda_parameter* parameter, const kiln_halide_dimension* dims, void* const* values, const uint64_t* places,
+                      void* encoded) {
+  const uint64_t address = parameter->map->is_between ? places[parameter->place] : (uint64_t)(uintptr_t)values[parameter->place];
+  const uint64_t extents[2] = {(uint64_t)value_of(entry, &parameter->lengths[0], dims), (uint64_t)value_of(entry, &parameter->lengths[1], dims)};
+  return kiln_cuda_encode(entry->name, parameter->map, address, extents, encoded);
+}
+
+static int fill_parameters(const kiln_entry* entry, const kiln_cuda_kernel* kernel, const kiln_halide_dimension* dims, void* const* values, const uint64_t* places,
+                           parameter_values* filled) {
+  int maps = 0;
+  uint64_t* const words = filled->words;
+  void** const pointers = filled->pointers;
   for (int p = 0; p < kernel->parameter_count; ++p) {
     const kiln_cuda_parameter* parameter = &kernel->parameters[p];
     pointers[p] = &words[p];
@@ -155,24 +171,39 @@ static void fill_parameters(const kiln_entry* entry, const kiln_cuda_kernel* ker
         memcpy(&words[p], &count, sizeof count);
         break;
       }
+      case KILN_PARAMETER_MAP: {
+        pointers[p] = filled->maps[maps++];
+        const int code = encode_map(entry, parameter, dims, values, places, pointers[p]);
+        if (code != 0) return code;
+        break;
+      }
       default: words[p] = (uint64_t)product_of(entry, parameter->lengths, parameter->count, dims);
     }
   }
+  return 0;
+}
+
+/* A kernel that goes on until all tiles are done has no more blocks than run at once. */
+static unsigned grid_of(const kiln_entry* entry, const kiln_cuda_kernel* kernel, const kiln_halide_dimension* dims, int device) {
+  const int64_t blocks = blocks_of(entry, kernel, dims);
+  if (kernel->blocks_per_sm == 0) return (unsigned)blocks;
+  const int64_t most = (int64_t)kiln_cuda_sms(device) * kernel->blocks_per_sm;
+  return (unsigned)(blocks < most ? blocks : most);
 }
 
 static int run(const kiln_entry* entry, const kiln_cuda_program* program, const kiln_halide_dimension* dims, int device, void* const* values,
                const kiln_cuda_call* call) {
-  uint64_t places[KILN_CUDA_BETWEENS], words[KILN_CUDA_PARAMETERS];
-  void* pointers[KILN_CUDA_PARAMETERS];
+  uint64_t places[KILN_CUDA_BETWEENS];
+  parameter_values filled;
   int entered = 0;
   int code = place_betweens(entry, program, dims, call, places);
   if (code == 0) code = kiln_cuda_enter(entry->name, device, &entered);
   for (int k = 0; k < program->kernel_count && code == 0; ++k) {
     const kiln_cuda_kernel* kernel = &program->kernels[k];
-    const kiln_cuda_launch launch = {.grid = (unsigned)blocks_of(entry, kernel, dims), .threads = (unsigned)kernel->threads, .shared_bytes = (unsigned)kernel->shared_bytes,
+    const kiln_cuda_launch launch = {.grid = grid_of(entry, kernel, dims, device), .threads = (unsigned)kernel->threads, .shared_bytes = (unsigned)kernel->shared_bytes,
                                      .is_dependent = (unsigned)kernel->is_dependent, .stream = call->stream};
-    fill_parameters(entry, kernel, dims, values, places, words, pointers);
-    code = kiln_cuda_start(entry->name, program, device, k, &launch, pointers);
+    code = fill_parameters(entry, kernel, dims, values, places, &filled);
+    if (code == 0) code = kiln_cuda_start(entry->name, program, device, k, &launch, filled.pointers);
   }
   kiln_cuda_leave(entered);
   return code;

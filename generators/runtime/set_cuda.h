@@ -23,13 +23,22 @@ typedef struct {
   int64_t per_block;
 } kiln_cuda_grid;
 
-enum { KILN_PARAMETER_BUFFER, KILN_PARAMETER_BETWEEN, KILN_PARAMETER_SCALAR, KILN_PARAMETER_COUNT32, KILN_PARAMETER_COUNT64 };
+enum { KILN_PARAMETER_BUFFER, KILN_PARAMETER_BETWEEN, KILN_PARAMETER_SCALAR, KILN_PARAMETER_COUNT32, KILN_PARAMETER_COUNT64, KILN_PARAMETER_MAP };
+
+/* What a tensor copy is told of a dense matrix beside its address and extents; type, swizzle and promotion in the numbers of cuda.h. */
+typedef struct {
+  int32_t type, element_bytes;
+  int32_t is_between; /* of a buffer between kernels, else of an argument */
+  uint32_t box[2];
+  int32_t swizzle, l2_promotion;
+} kiln_cuda_map;
 
 typedef struct {
   int32_t kind;
-  int32_t place;              /* of a buffer or scalar: the argument; of a buffer between kernels: its place */
-  const kiln_length* lengths; /* of a count: their product */
+  int32_t place;              /* of a buffer, map or scalar: the argument; of a buffer between kernels: its place */
+  const kiln_length* lengths; /* of a count: their product; of a map: its extents, innermost first */
   int32_t count;
+  const kiln_cuda_map* map;
 } kiln_cuda_parameter;
 
 typedef struct {
@@ -40,6 +49,7 @@ typedef struct {
   int32_t grid_count;
   const kiln_cuda_parameter* parameters;
   int32_t parameter_count;
+  int32_t blocks_per_sm; /* of a kernel whose blocks go on until all tiles are done: no more of them on each multiprocessor; 0: it is none */
 } kiln_cuda_kernel;
 
 /* What one kernel writes and a later one reads: a part of the workspace. */
@@ -121,6 +131,12 @@ int kiln_cuda_capability(const char* who, int device, int* major, int* minor);
 /* Makes the device's context current for this thread unless one of it is. `entered` says whether kiln_cuda_leave must follow. */
 int kiln_cuda_enter(const char* who, int device, int* entered);
 void kiln_cuda_leave(int entered);
+
+/* Multiprocessors of a device on which something is loaded. */
+int kiln_cuda_sms(int device);
+
+/* The 128 bytes of a CUtensorMap, at a multiple of 64. */
+int kiln_cuda_encode(const char* who, const kiln_cuda_map* map, uint64_t address, const uint64_t extents[2], void* encoded);
 
 int kiln_cuda_start(const char* who, const kiln_cuda_program* program, int device, int kernel, const kiln_cuda_launch* launch, void** values);
 

@@ -13,7 +13,7 @@ typedef int status; /* CUresult */
 
 enum { kClusterDimension = 4, kProgrammaticSerialization = 6 };             /* CUlaunchAttributeID */
 enum { kMaxDynamicSharedBytes = 8 };                                          /* CUfunction_attribute */
-enum { kCapabilityMajor = 75, kCapabilityMinor = 76 };                        /* CUdevice_attribute */
+enum { kMultiprocessors = 16, kCapabilityMajor = 75, kCapabilityMinor = 76 }; /* CUdevice_attribute */
 enum { kSharedWithoutAsking = 48 << 10 };                                     /* dynamic, of a block */
 enum { kFirstCaptureStatus = 900, kLastCaptureStatus = 909 };                 /* CUDA_ERROR_STREAM_CAPTURE_… and CUDA_ERROR_CAPTURED_EVENT */
 
@@ -53,6 +53,8 @@ static struct {
   status (*function)(void** function, void* kernel);
   status (*set_attribute)(void* function, int attribute, int value);
   status (*launch)(const launch_shape*, void* function, void** arguments, void** extra);
+  status (*encode_tiled)(void* map, int type, unsigned rank, void* base, const uint64_t* extents, const uint64_t* pitches_bytes, const uint32_t* box, const uint32_t* steps,
+                         int interleave, int swizzle, int l2_promotion, int fill);
 } api;
 
 static const struct {
@@ -77,11 +79,12 @@ static const struct {
     {"cuKernelGetFunction", (void**)&api.function},
     {"cuFuncSetAttribute", (void**)&api.set_attribute},
     {"cuLaunchKernelEx", (void**)&api.launch},
+    {"cuTensorMapEncodeTiled", (void**)&api.encode_tiled},
 };
 
 typedef struct {
   int device; /* CUdevice */
-  int major, minor;
+  int major, minor, sms;
   void* context; /* primary; NULL until something is loaded */
 } open_device;
 
@@ -131,6 +134,7 @@ static int open_new(const char* who, int ordinal, open_device** opened) {
   told = api.device(&facts.device, ordinal);
   if (told == 0) told = api.device_attribute(&facts.major, kCapabilityMajor, facts.device);
   if (told == 0) told = api.device_attribute(&facts.minor, kCapabilityMinor, facts.device);
+  if (told == 0) told = api.device_attribute(&facts.sms, kMultiprocessors, facts.device);
   if (told != 0) return fail_driver(who, "cuDeviceGetAttribute", told);
   *opened = malloc(sizeof **opened);
   if (*opened == NULL) return kiln_host_fail(KILN_ERR_DRIVER, "%s: no memory for cuda:%d", who, ordinal);
@@ -160,6 +164,15 @@ int kiln_cuda_capability(const char* who, int device, int* major, int* minor) {
   *major = opened->major;
   *minor = opened->minor;
   return 0;
+}
+
+int kiln_cuda_sms(int device) { return find_open(device)->sms; }
+
+int kiln_cuda_encode(const char* who, const kiln_cuda_map* map, uint64_t address, const uint64_t extents[2], void* encoded) {
+  const uint64_t pitch = extents[0] * (uint64_t)map->element_bytes;
+  const uint32_t steps[2] = {1, 1};
+  const status code = api.encode_tiled(encoded, map->type, 2, (void*)(uintptr_t)address, extents, &pitch, map->box, steps, 0, map->swizzle, map->l2_promotion, 0);
+  return code == 0 ? 0 : fail_driver(who, "cuTensorMapEncodeTiled", code);
 }
 
 int kiln_cuda_enter(const char* who, int device, int* entered) {

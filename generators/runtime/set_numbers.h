@@ -43,8 +43,8 @@ enum { KILN_FALLBACK_WARN_ONCE = 0, KILN_FALLBACK_ALLOW = 1, KILN_FALLBACK_ERROR
 /* Limits of one entry, so that a plan is a POD of 1 KiB. */
 enum { KILN_MAX_ARGUMENTS = 16, KILN_MAX_RANK = 16, KILN_MAX_DIMENSIONS = 56, KILN_MAX_SYMBOLS = 32, KILN_PLAN_BYTES = 1024 };
 
-/* Limits of a variant on GPUs: device ordinals, kernels one after the other, buffers between them, parameters of one kernel. */
-enum { KILN_CUDA_DEVICES = 64, KILN_CUDA_KERNELS = 8, KILN_CUDA_BETWEENS = 8, KILN_CUDA_PARAMETERS = 32 };
+/* Limits of a variant on GPUs: device ordinals, kernels one after the other, buffers between them, parameters of one kernel, tensor maps among them. */
+enum { KILN_CUDA_DEVICES = 64, KILN_CUDA_KERNELS = 8, KILN_CUDA_BETWEENS = 8, KILN_CUDA_PARAMETERS = 32, KILN_CUDA_MAPS = 8 };
 
 /* Counters: shapes that one entry keeps apart, and the slots of its open hash table (twice as many, so that probing stays short). */
 enum { KILN_CALL_SHAPES = 1024, KILN_CALL_SLOTS = 2048 };

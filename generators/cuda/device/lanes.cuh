@@ -4,8 +4,11 @@
 
 // The nearest bf16, ties to even, as a float.
 DEV float round_bf16(float v) { return bf16_lo(pack_bf16(v, 0.0f)); }
+// The nearest f16.
+DEV float round_f16(float v) { return f16_lo(pack_f16(v, 0.0f)); }
 
 DEV float bf16_at(const u32* w, int i) { return i % 2 == 0 ? bf16_lo(w[i / 2]) : bf16_hi(w[i / 2]); }
+DEV float f16_at(const u32* w, int i) { return i % 2 == 0 ? f16_lo(w[i / 2]) : f16_hi(w[i / 2]); }
 DEV float f32_at(const u32* w, int i) { return __uint_as_float(w[i]); }
 DEV u32 u32_at(const u32* w, int i) { return w[i]; }
 DEV int i32_at(const u32* w, int i) { return (int)w[i]; }
@@ -14,10 +17,14 @@ DEV short i16_at(const u32* w, int i) { return (short)u16_at(w, i); }
 DEV u8 u8_at(const u32* w, int i) { return (u8)(w[i / 4] >> i % 4 * 8); }
 DEV signed char i8_at(const u32* w, int i) { return (signed char)u8_at(w, i); }
 
-// N elements into their words. bf16 and E4M3 round to nearest even; E4M3 saturates at 448.
+// N elements into their words. bf16, f16 and E4M3 round to nearest even; E4M3 saturates at 448.
 template <int N> DEV void put_bf16(u32* w, const float (&v)[N]) {
 #pragma unroll
   for (int i = 0; i < N / 2; ++i) w[i] = pack_bf16(v[2 * i], v[2 * i + 1]);
+}
+template <int N> DEV void put_f16(u32* w, const float (&v)[N]) {
+#pragma unroll
+  for (int i = 0; i < N / 2; ++i) w[i] = pack_f16(v[2 * i], v[2 * i + 1]);
 }
 template <int N> DEV void put_f32(u32* w, const float (&v)[N]) {
 #pragma unroll

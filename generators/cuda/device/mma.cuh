@@ -1,4 +1,5 @@
-// The tensor cores: wgmma's synchronisation and descriptors, and mma.sync. The wgmma instructions themselves: wgmma_bf16.cuh, wgmma_e4m3.cuh.
+// The tensor cores: wgmma's synchronisation and descriptors, and mma.sync. The wgmma instructions themselves: wgmma_bf16.cuh,
+// wgmma_f16.cuh, wgmma_e4m3.cuh.
 #pragma once
 
 DEV void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }

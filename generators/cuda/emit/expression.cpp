@@ -16,7 +16,11 @@
 namespace kiln::generators::cuda {
 namespace {
 
-constexpr DType kBfloat16{TypeClass::brain_float, 16};
+constexpr DType kBfloat16{TypeClass::brain_float, 16}, kFloat16{TypeClass::ieee_float, 16};
+
+// Computed with as f32, and rounded.
+bool is_short(DType type) { return type == kBfloat16 || type == kFloat16; }
+std::string_view round_function(DType type) { return type == kBfloat16 ? "round_bf16" : "round_f16"; }
 
 [[noreturn]] void refuse(const std::string& what) { throw ScheduleError(fmt::format("a kernel's text cannot say {}", what)); }
 
@@ -79,7 +83,7 @@ std::string float_literal(float value) {
 }  // namespace
 
 std::string_view value_type(DType type) {
-  if (type == kFloat32 || type == kBfloat16) return "float";
+  if (type == kFloat32 || is_short(type)) return "float";
   if (type == kBool) return "bool";
   if (type.kind == TypeClass::signed_int) {
     switch (type.bits) {
@@ -99,7 +103,7 @@ std::string_view value_type(DType type) {
       default: break;
     }
   }
-  refuse(fmt::format("a number of type {}; f32, bf16 and integers it can", print(type)));
+  refuse(fmt::format("a number of type {}; f32, bf16, f16 and integers it can", print(type)));
 }
 
 std::string literal(const Expression& constant) {
@@ -119,11 +123,11 @@ std::string literal(const Expression& constant) {
   refuse("a text");
 }
 
-bool BodyPrinter::is_approximate(DType type) const { return math_ == Math::approximate && (type == kFloat32 || type == kBfloat16); }
+bool BodyPrinter::is_approximate(DType type) const { return math_ == Math::approximate && (type == kFloat32 || is_short(type)); }
 
 // bf16 arithmetic is f32 arithmetic, rounded; narrow integers wrap.
 std::string BodyPrinter::rounded(DType type, const std::string& printed) const {
-  if (type == kBfloat16) return fmt::format("round_bf16({})", bare(printed));
+  if (is_short(type)) return fmt::format("{}({})", round_function(type), bare(printed));
   if (!type.is_float() && type.bits < 32 && type != kBool) return fmt::format("({})({})", value_type(type), printed);
   return printed;
 }
@@ -172,8 +176,8 @@ std::string BodyPrinter::division(const Expression& e) {
 std::string BodyPrinter::cast(const Expression& e) {
   const DType from = e.args[0]->type, to = e.type;
   const std::string inner = text(*e.args[0]);
-  if (from == to || (from == kBfloat16 && to == kFloat32)) return inner;
-  if (to == kBfloat16) return fmt::format("round_bf16({})", from == kFloat32 ? bare(inner) : fmt::format("(float)({})", inner));
+  if (from == to || (is_short(from) && to == kFloat32)) return inner;
+  if (is_short(to)) return fmt::format("{}({})", round_function(to), from == kFloat32 || is_short(from) ? bare(inner) : fmt::format("(float)({})", inner));
   return fmt::format("({})({})", value_type(to), inner);
 }
 
@@ -185,6 +189,8 @@ std::string BodyPrinter::reinterpret(const Expression& e) {
   if (!from.is_float() && !to.is_float() && from.bits == to.bits) return fmt::format("({})({})", value_type(to), inner);
   if (from == kBfloat16 && !to.is_float() && to.bits == 16) return fmt::format("({})(__float_as_uint({}) >> 16)", value_type(to), inner);
   if (to == kBfloat16 && !from.is_float() && from.bits == 16) return fmt::format("__uint_as_float((u32)(u16)({}) << 16)", inner);
+  if (from == kFloat16 && !to.is_float() && to.bits == 16) return fmt::format("({})pack_f16({}, 0.0f)", value_type(to), bare(inner));
+  if (to == kFloat16 && !from.is_float() && from.bits == 16) return fmt::format("f16_lo((u32)(u16)({}))", inner);
   refuse(fmt::format("the bits of {} as {}", print(from), print(to)));
 }
 
@@ -194,7 +200,7 @@ std::string BodyPrinter::call(const Expression& e) {
   if (e.name == "bitwise_not") return rounded(e.type, fmt::format("(~{})", text(*e.args[0])));
   if (e.name == "likely" || e.name == "likely_if_innermost" || e.name == "strict_float" || e.name == "promise_clamped" || e.name == "unsafe_promise_clamped")
     return text(*e.args[0]);
-  const bool is_f32 = !e.args.empty() && (e.args[0]->type == kFloat32 || e.args[0]->type == kBfloat16);
+  const bool is_f32 = !e.args.empty() && (e.args[0]->type == kFloat32 || is_short(e.args[0]->type));
   if (is_f32 && is_approximate(e.args[0]->type)) {
     const std::string inner = text(*e.args[0]);
     if (e.name == "exp") return rounded(e.type, fmt::format("fast_exp2({} * 1.442695f)", inner));

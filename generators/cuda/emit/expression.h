@@ -15,7 +15,7 @@ namespace kiln::generators::cuda {
 // 16 bits or fewer.
 enum class Math : std::uint8_t { exact, approximate };
 
-// The C++ type that holds a value: f32 and bf16 are `float`, of which a bf16's is a rounded one. Throws ScheduleError for a type that kernels do not compute with.
+// The C++ type that holds a value: f32, bf16 and f16 are `float`, of which a bf16's and an f16's is a rounded one. Throws ScheduleError for a type that kernels do not compute with.
 std::string_view value_type(DType type);
 
 // A C++ literal of the constant. Throws as above.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "generators/cuda/emit/stream.h"
 #include "generators/cuda/plan/ring_plan.h"
@@ -12,7 +13,7 @@ namespace kiln::generators::cuda {
 // `u64 hint_q`: how tiles are grouped and what L2 is told of both operands. Throws ScheduleError for an expression that no kernel can say.
 KernelText emit_ring(const RingPlan& plan, const std::string& name);
 
-// A translation unit with the files of the prelude that the ring needs beside the stream's.
-std::string with_ring_prelude(const std::string& unit);
+// A translation unit with the files of the prelude that its rings need beside the stream's; as it is when there are none.
+std::string with_ring_prelude(const std::string& unit, const std::vector<const RingPlan*>& rings);
 
 }  // namespace kiln::generators::cuda

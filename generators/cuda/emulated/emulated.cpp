@@ -112,7 +112,8 @@ Emulated::Emulated(const std::string& text, LaunchRecord record) : record_(std::
 }
 
 bool Emulated::takes(const LaunchRecord& record, const Extents& extents) {
-  return std::all_of(record.kernels.begin(), record.kernels.end(), [&](const KernelLaunch& kernel) {
+  return std::all_of(record.kernels.begin(), record.kernels.end(), [&](KernelLaunch kernel) {
+    kernel.blocks_per_sm = 0;  // however few blocks go on to them, tiles take their time
     const std::int64_t grid = blocks(kernel, extents, kEmulatedSms);
     return grid <= emulator::kMostBlocks && grid * kernel.threads <= emulator::kMostThreads;
   });

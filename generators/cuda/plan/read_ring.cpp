@@ -11,7 +11,7 @@
 namespace kiln::generators::cuda {
 namespace {
 
-constexpr DType kBfloat16{TypeClass::brain_float, 16};
+bool is_short_float(DType type) { return type.is_float() && type.bits == 16; }
 
 // A box of a tensor copy has at most so many rows (cuTensorMapEncodeTiled), and a wgmma so many columns.
 constexpr std::int64_t kMostTile = 256;
@@ -127,8 +127,10 @@ class Reader {
     if (!are_matrices) refuse(fmt::format("the terms of {} are no product of a row of one matrix and a column of another", dot.name));
     for (const int place : places) {
       const Operand& one = computation().operands[static_cast<std::size_t>(place)];
-      if (one.type != kBfloat16) refuse(fmt::format("{} is of {}; the ring multiplies bf16", one.name, print(one.type)));
+      if (!is_short_float(one.type)) refuse(fmt::format("{} is of {}; the ring multiplies bf16 and f16", one.name, print(one.type)));
     }
+    if (computation().operands[static_cast<std::size_t>(places[0])].type != computation().operands[static_cast<std::size_t>(places[1])].type)
+      refuse(fmt::format("the terms of {} are products of two types; the tensor cores multiply two of one", dot.name));
     RingSide &rows = plan_.is_swapped ? plan_.q : plan_.p, &columns = plan_.is_swapped ? plan_.p : plan_.q;
     rows.operand = places[0];
     columns.operand = places[1];
@@ -153,8 +155,8 @@ class Reader {
     for (const Value& value : computation().values)
       if (value.kind != Value::Kind::dot && &value != &stored) refuse(fmt::format("{} is computed beside {}; beside a tensorized sum values are inlined", value.name, plan_.dot().name));
     if (plan_.dot().initial->op != Op::constant) refuse(fmt::format("{} starts from {}, and sums start from constants", plan_.dot().name, print(*plan_.dot().initial)));
-    if (plan_.output().type != kBfloat16 && plan_.output().type != kFloat32) refuse(fmt::format("{} is of {}; the ring stores bf16 and f32", plan_.output().name, print(plan_.output().type)));
-    if (plan_.is_swapped && plan_.output().type == kFloat32) refuse(fmt::format("{} is of f32; swapped, the ring stores bf16", plan_.output().name));
+    if (!is_short_float(plan_.output().type) && plan_.output().type != kFloat32) refuse(fmt::format("{} is of {}; the ring stores bf16, f16 and f32", plan_.output().name, print(plan_.output().type)));
+    if (plan_.is_swapped && plan_.output().type == kFloat32) refuse(fmt::format("{} is of f32; swapped, the ring stores bf16 and f16", plan_.output().name));
     for (const Operand& one : computation().operands)
       if (one.reach == Reach::turned) refuse(fmt::format("{} is read by columns, which has no place beside a sum for each element", one.name));
   }

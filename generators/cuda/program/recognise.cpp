@@ -39,7 +39,7 @@ Axes counted(int from, int end) {
   return axes;
 }
 
-bool is_served(DType type) { return type == DType{TypeClass::brain_float, 16} || type == kFloat32 || (!type.is_float() && type.bits >= 8 && type.bits <= 32); }
+bool is_served(DType type) { return (type.is_float() && (type.bits == 16 || type == kFloat32)) || (!type.is_float() && type.bits >= 8 && type.bits <= 32); }
 
 std::string key_of_let(const std::string& name) { return "let " + name; }
 
@@ -437,7 +437,7 @@ class KernelReader {
   }
 
   [[noreturn]] void refuse_type(const std::string& name, DType type) const {
-    refuse(fmt::format("{} is of {}; the stream kernels move f32, bf16 and integers of 8, 16 and 32 bits", name, print(type)));
+    refuse(fmt::format("{} is of {}; kernels move f32, bf16, f16 and integers of 8, 16 and 32 bits", name, print(type)));
   }
 
   const Places& places_;

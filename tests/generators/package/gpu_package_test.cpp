@@ -133,7 +133,7 @@ TEST_F(OverDriver, kernels_are_launched_by_their_formulas) {
   listen();
   EXPECT_EQ(load_device(0), "0");
   EXPECT_EQ(calls(),
-            "cuInit; cuDeviceGetCount; cuDeviceGet 0; cuDeviceGetAttribute 75; cuDeviceGetAttribute 76; cuDevicePrimaryCtxRetain 40; cuCtxPushCurrent; "
+            "cuInit; cuDeviceGetCount; cuDeviceGet 0; cuDeviceGetAttribute 75; cuDeviceGetAttribute 76; cuDeviceGetAttribute 16; cuDevicePrimaryCtxRetain 40; cuCtxPushCurrent; "
             "cuLibraryLoadData; cuLibraryGetKernel scaled_sums; cuKernelGetFunction; cuLibraryGetKernel scaled_y; cuKernelGetFunction; cuFuncSetAttribute 8 to 65536; "
             "cuCtxPopCurrent");
   EXPECT_EQ(plan({}), "0");
@@ -153,6 +153,19 @@ TEST_F(OverDriver, kernels_are_launched_by_their_formulas) {
   EXPECT_EQ(launched[1].shared_bytes, 65536u);
   EXPECT_EQ(launched[1].attributes, 1u) << "a dependent launch";
   EXPECT_EQ(launched[1].words, (std::vector<std::uint64_t>{kX, kWorkspace, 0x3fc00000, kY, 256}));
+  EXPECT_NE(calls().find("cuTensorMapEncodeTiled 9 at 1048576 64/64/1 4/32/1 pitch 128 0 3 2 0"), std::string::npos) << "two rows of 128 bytes, swizzled by 128, fetched by 128";
+}
+
+TEST_F(OverDriver, blocks_that_go_on_are_no_more_than_run_at_once) {
+  if (!has_fake()) GTEST_SKIP() << "the fake driver is not in LD_LIBRARY_PATH";
+  constexpr int kMultiprocessors = 16;
+  attribute(kMultiprocessors, 3);
+  listen();
+  EXPECT_EQ(plan({.shape = {9, 64}}), "0");
+  EXPECT_EQ(run(kWorkspace, 256), "0");
+  ASSERT_EQ(launched.size(), 2u);
+  EXPECT_EQ(launched[0].blocks, 3u) << "of five for nine rows";
+  EXPECT_EQ(launched[1].blocks, 2u * 9 * 3);
 }
 
 TEST_F(OverDriver, calls_on_other_extents_are_served_by_their_interval) {

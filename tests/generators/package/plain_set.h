@@ -40,16 +40,17 @@ inline generators::package::Entry plain_entry() {
   return entry;
 }
 
-// Rows scaled by what a first kernel made of them: two kernels, a buffer between them, a scalar, a cluster, a dependent launch.
+// Rows scaled by what a first kernel made of them: two kernels, the first of which goes on until all rows are done, a buffer between them, a scalar, a cluster,
+// a dependent launch, a tensor map.
 inline generators::cuda::LaunchRecord two_launches() {
   using namespace generators::cuda;
   using Kind = LaunchParameter::Kind;
   const Length columns{{"x", 0}, 0}, rows{{"x", 1}, 0};
   LaunchRecord record;
-  record.kernels = {{.name = "scaled_sums", .threads = 64, .grid = {{{rows}, 2}}, .parameters = {{Kind::buffer, "x", {}, {}}, {Kind::buffer, "sums", {}, {}}, {Kind::count32, {}, {}, {columns}}}},
+  record.kernels = {{.name = "scaled_sums", .threads = 64, .grid = {{{rows}, 2}}, .parameters = {{Kind::buffer, "x", {}, {}}, {Kind::buffer, "sums", {}, {}}, {Kind::count32, {}, {}, {columns}}}, .blocks_per_sm = 1},
                     {.name = "scaled_y", .threads = 128, .cluster = 2, .shared_bytes = 65536, .is_dependent = true, .grid = {{{rows}, 1}, {{columns, {{}, 3}}, 64}},
                      .parameters = {{Kind::buffer, "x", {}, {}}, {Kind::buffer, "sums", {}, {}}, {Kind::scalar, "eps", kFloat32, {}}, {Kind::buffer, "y", {}, {}},
-                                    {Kind::count64, {}, {}, {columns, rows}}}}};
+                                    {Kind::count64, {}, {}, {columns, rows}}, {Kind::map, "x", {TypeClass::brain_float, 16}, {columns, rows}, {{64, 32}, 128, 128}}}}};
   record.intermediates = {{"sums", {rows}, 4}};
   record.guards = {{columns, 8, 128, 0}};
   return record;

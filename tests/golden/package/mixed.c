@@ -65,6 +65,8 @@ static const kiln_cuda_parameter kernel_2_0_parameters[] = {
 static const kiln_length kernel_2_1_grid_0[] = {{0, 1, 0}};
 static const kiln_length kernel_2_1_grid_1[] = {{0, 0, 0}, {-1, 0, INT64_C(3)}};
 static const kiln_length kernel_2_1_count_4[] = {{0, 0, 0}, {0, 1, 0}};
+static const kiln_length kernel_2_1_count_5[] = {{0, 0, 0}, {0, 1, 0}};
+static const kiln_cuda_map kernel_2_1_count_5_map = {.type = 9, .element_bytes = 2, .is_between = 0, .box = {64, 32}, .swizzle = 3, .l2_promotion = 2};
 static const kiln_cuda_grid kernel_2_1_grid[] = {{kernel_2_1_grid_0, 1, INT64_C(1)}, {kernel_2_1_grid_1, 2, INT64_C(64)}};
 static const kiln_cuda_parameter kernel_2_1_parameters[] = {
     {.kind = KILN_PARAMETER_BUFFER, .place = 0},
@@ -72,12 +74,13 @@ static const kiln_cuda_parameter kernel_2_1_parameters[] = {
     {.kind = KILN_PARAMETER_SCALAR, .place = 1},
     {.kind = KILN_PARAMETER_BUFFER, .place = 2},
     {.kind = KILN_PARAMETER_COUNT64, .lengths = kernel_2_1_count_4, .count = 2},
+    {.kind = KILN_PARAMETER_MAP, .place = 0, .lengths = kernel_2_1_count_5, .count = 2, .map = &kernel_2_1_count_5_map},
 };
 static const kiln_cuda_kernel kernel_2_kernels[] = {
     {.name = "scaled_sums", .threads = 64, .cluster = 1, .shared_bytes = 0, .is_dependent = 0,
-     .grid = kernel_2_0_grid, .grid_count = 1, .parameters = kernel_2_0_parameters, .parameter_count = 3},
+     .grid = kernel_2_0_grid, .grid_count = 1, .parameters = kernel_2_0_parameters, .parameter_count = 3, .blocks_per_sm = 1},
     {.name = "scaled_y", .threads = 128, .cluster = 2, .shared_bytes = 65536, .is_dependent = 1,
-     .grid = kernel_2_1_grid, .grid_count = 2, .parameters = kernel_2_1_parameters, .parameter_count = 5},
+     .grid = kernel_2_1_grid, .grid_count = 2, .parameters = kernel_2_1_parameters, .parameter_count = 6},
 };
 static const kiln_length kernel_2_between_0[] = {{0, 1, 0}};
 static const kiln_cuda_between kernel_2_betweens[] = {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "dsl/error.h"
 #include "generators/cuda/emit/storage.h"
 
@@ -135,10 +137,15 @@ KernelText RingKernel::emit() {
 KernelText emit_ring(const RingPlan& plan, const std::string& name) { return RingKernel(plan, name).emit(); }
 
 // They stand after types.cuh, which alone they need.
-std::string with_ring_prelude(const std::string& unit) {
+std::string with_ring_prelude(const std::string& unit, const std::vector<const RingPlan*>& rings) {
+  if (rings.empty()) return unit;
   const std::string types = "#include \"types.cuh\"\n";
   KILN_CHECK(unit.starts_with(types), "a translation unit that does not begin with the prelude's types");
-  return types + "#include \"copies.cuh\"\n#include \"mma.cuh\"\n#include \"wgmma_bf16.cuh\"\n" + unit.substr(types.size());
+  std::set<std::string> wgmma;
+  for (const RingPlan* ring : rings) wgmma.insert("wgmma_" + print(ring->operand(ring->p).type));
+  std::string includes = types + "#include \"copies.cuh\"\n#include \"mma.cuh\"\n";
+  for (const std::string& file : wgmma) includes += "#include \"" + file + ".cuh\"\n";
+  return includes + unit.substr(types.size());
 }
 
 }  // namespace kiln::generators::cuda

@@ -70,7 +70,7 @@ void RingKernel::step() {
     indent += "  ";
   }
   const std::string adds = is_split() ? "k != from || step != 0" : "k != 0 || step != 0";
-  lines_.add(fmt::format("{}Wgmma<TILE_Q, {}, {}>::mma({}, {}, {}, {});", indent, plan_.p.has_terms_inside ? 0 : 1, plan_.q.has_terms_inside ? 0 : 1, high > 1 ? "acc[high]" : "acc",
+  lines_.add(fmt::format("{}{}<TILE_Q, {}, {}>::mma({}, {}, {}, {});", indent, plan_.operand(plan_.p).type.kind == TypeClass::brain_float ? "Wgmma" : "WgmmaF16", plan_.p.has_terms_inside ? 0 : 1, plan_.q.has_terms_inside ? 0 : 1, high > 1 ? "acc[high]" : "acc",
                          descriptor(plan_.p, base, plan_.p.tile), descriptor(plan_.q, "q", plan_.q.tile), adds));
   lines_.add("wgmma_commit();");
   lines_.add("wgmma_wait<1>();");

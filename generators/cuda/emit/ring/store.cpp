@@ -51,7 +51,7 @@ void RingKernel::define_pair() {
   if (is_wide) {
     lines_.add(fmt::format("return Vec<8>{{{{__float_as_uint({}), __float_as_uint({})}}}};", value(0), value(1)));
   } else {
-    lines_.add(fmt::format("return pack_bf16({}, {});", value(0), value(1)));
+    lines_.add(fmt::format("return pack_{}({}, {});", print(stored().type), value(0), value(1)));
   }
   lines_.close_with(";");
 }

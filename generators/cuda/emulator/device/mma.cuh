@@ -4,7 +4,8 @@
 namespace kiln_device {
 
 void wgmma_wait_(int groups, int line);
-void issue_wgmma_(int element_bytes, int n, int ta, int tb, float* d, u64 a, u64 b, int scale_d, int line);
+enum class Element_ { e4m3, bf16, f16 };  // of both operands
+void issue_wgmma_(Element_ element, int n, int ta, int tb, float* d, u64 a, u64 b, int scale_d, int line);
 
 void wgmma_fence(KILN_LINE);
 void wgmma_commit(KILN_LINE);

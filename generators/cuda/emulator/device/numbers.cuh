@@ -7,6 +7,9 @@ namespace kiln_device {
 DEV float bf16_lo(u32 v) { return __uint_as_float(v << 16); }
 DEV float bf16_hi(u32 v) { return __uint_as_float(v & 0xFFFF0000u); }
 u32 pack_bf16(float lo, float hi);
+float f16_lo(u32 v);
+float f16_hi(u32 v);
+u32 pack_f16(float lo, float hi);
 u16 pack_e4m3(float lo, float hi);
 DEV u32 low_halves(u32 a, u32 b) { return (a & 0xFFFFu) | b << 16; }
 DEV u32 high_halves(u32 a, u32 b) { return a >> 16 | (b & 0xFFFF0000u); }

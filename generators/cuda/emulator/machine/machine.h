@@ -43,14 +43,14 @@ struct NamedBarrier {
 
 // What the threads of a warpgroup must agree on when they issue a wgmma: everything but the line.
 struct WgmmaCall {
-  int element_bytes;  // 2: bf16; 1: E4M3
+  int element;          // as a kiln_device::Element_
   int n, ta, tb, scale_d;
   std::uint64_t a, b;   // descriptors
   std::uint32_t group;  // from 1
   int line;
 
   bool agrees(const WgmmaCall& o) const {
-    return element_bytes == o.element_bytes && n == o.n && ta == o.ta && tb == o.tb && scale_d == o.scale_d && a == o.a && b == o.b && group == o.group;
+    return element == o.element && n == o.n && ta == o.ta && tb == o.tb && scale_d == o.scale_d && a == o.a && b == o.b && group == o.group;
   }
 };
 

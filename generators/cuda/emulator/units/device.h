@@ -13,3 +13,4 @@
 #include "generators/cuda/emulator/device/streams.cuh"
 #include "generators/cuda/emulator/device/wgmma_bf16.cuh"
 #include "generators/cuda/emulator/device/wgmma_e4m3.cuh"
+#include "generators/cuda/emulator/device/wgmma_f16.cuh"

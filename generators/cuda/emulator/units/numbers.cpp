@@ -15,6 +15,24 @@ u32 to_bf16(float f) {
   return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
 }
 
+// Subnormals share the exponent -14; 65520 is half-way to what would come next.
+u32 to_f16(float f) {
+  const u32 sign = std::signbit(f) ? 0x8000 : 0;
+  const float magnitude = std::fabs(f);
+  if (std::isnan(f)) return 0x7FFF;  // every NaN becomes this one
+  if (magnitude >= 65520.f) return sign | 0x7C00;
+  const int exponent = magnitude < 0x1p-14f ? -14 : std::ilogb(magnitude);
+  const u32 parts = static_cast<u32>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));  // 1024 to 2048, or 0 to 1024 for a subnormal
+  return sign | (exponent == -14 && parts < 1024 ? parts : (static_cast<u32>(exponent + 15) << 10) + parts - 1024);
+}
+
+float from_f16(u32 bits) {
+  const int exponent = static_cast<int>(bits >> 10 & 31), fraction = static_cast<int>(bits & 1023);
+  float magnitude = std::ldexp(static_cast<float>(exponent == 0 ? fraction : fraction + 1024), (exponent == 0 ? 1 : exponent) - 25);
+  if (exponent == 31) magnitude = fraction != 0 ? std::nanf("") : HUGE_VALF;
+  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
 // Saturates to 448; 464 is half-way to what would come next. Subnormals share the exponent -6.
 u32 to_e4m3(float f) {
   const u32 sign = std::signbit(f) ? 0x80 : 0;
@@ -33,6 +51,9 @@ float flushed(float f) { return std::fpclassify(f) == FP_SUBNORMAL ? std::copysi
 }  // namespace
 
 u32 pack_bf16(float lo, float hi) { return to_bf16(lo) | to_bf16(hi) << 16; }
+float f16_lo(u32 v) { return from_f16(v & 0xFFFF); }
+float f16_hi(u32 v) { return from_f16(v >> 16); }
+u32 pack_f16(float lo, float hi) { return to_f16(lo) | to_f16(hi) << 16; }
 u16 pack_e4m3(float lo, float hi) { return static_cast<u16>(to_e4m3(lo) | to_e4m3(hi) << 8); }
 
 float fast_exp2(float x) { return flushed(std::exp2(flushed(x))); }

@@ -75,12 +75,12 @@ using namespace kiln::generators::cuda::emulator;
 
 void wgmma_fence(int line) { here("wgmma.fence", line).is_wgmma_fenced = true; }
 
-void issue_wgmma_(int element_bytes, int n, int ta, int tb, float* d, u64 a, u64 b, int scale_d, int line) {
+void issue_wgmma_(Element_ element, int n, int ta, int tb, float* d, u64 a, u64 b, int scale_d, int line) {
   Thread& thread = here("wgmma.mma_async", line);
   check_whole_warpgroup(thread);
   if (!thread.is_wgmma_fenced) fail("wgmma.fence", "wgmma without wgmma.fence since the last wait_group");
   const u32 group = thread.wgmma_groups + 1;
-  auto& wgmma = wgmma_for(thread, {element_bytes, n, ta, tb, scale_d != 0 ? 1 : 0, a, b, group, line});
+  auto& wgmma = wgmma_for(thread, {static_cast<int>(element), n, ta, tb, scale_d != 0 ? 1 : 0, a, b, group, line});
   wgmma.accumulators[thread.index % 128] = d;
   wgmma.known[thread.index % 128] = thread.known;
   thread.in_flight.push_back({reinterpret_cast<const char*>(d), reinterpret_cast<const char*>(d + n / 2), group, line});

@@ -5,6 +5,8 @@
 
 #include "generators/cuda/emulator/machine/fault.h"
 
+#include "generators/cuda/emulator/units/device.h"
+
 namespace kiln::generators::cuda::emulator {
 namespace {
 
@@ -15,6 +17,12 @@ float bf16(const char* p) {
   float value;
   std::memcpy(&value, &bits, 4);
   return value;
+}
+
+float f16(const char* p) {
+  std::uint16_t bits;
+  std::memcpy(&bits, p, 2);
+  return kiln_device::f16_lo(bits);
 }
 
 // OCP FP8: 4 bits of exponent with bias 7, subnormals, no infinities.
@@ -81,10 +89,10 @@ void touch_operand(Space& shared, const Operand& operand, std::uint32_t rows, co
 void execute(const Space& shared, const Wgmma& wgmma) {
   const WgmmaCall& call = wgmma.call;
   const Operand a = read_descriptor(call.a, call.ta != 0, "A"), b = read_descriptor(call.b, call.tb != 0, "B");
-  const int n = call.n, depth = kWgmmaDepthBytes / call.element_bytes;
+  const int n = call.n, element_bytes = call.element == static_cast<int>(kiln_device::Element_::e4m3) ? 1 : 2, depth = kWgmmaDepthBytes / element_bytes;
   const auto at = [&](const Operand& operand, int mn, int k) {
-    const char* const element = shared.bytes + element_address(operand, static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(k * call.element_bytes)) - kWindow;
-    return call.element_bytes == 2 ? bf16(element) : e4m3(element);
+    const char* const element = shared.bytes + element_address(operand, static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(k * element_bytes)) - kWindow;
+    return element_bytes == 1 ? e4m3(element) : call.element == static_cast<int>(kiln_device::Element_::bf16) ? bf16(element) : f16(element);
   };
   float columns[kWgmmaDepthBytes * 256], sums[256], row[kWgmmaDepthBytes];
   for (int j = 0; j < n; ++j)

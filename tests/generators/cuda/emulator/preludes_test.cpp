@@ -88,19 +88,20 @@ TEST(Preludes, declare_the_same) {
 
 // The operands that follow the R = N / 2 accumulators are numbered by hand.
 TEST(Preludes, have_a_wgmma_of_every_width) {
-  const std::string bf16 = read(device_folder() / "wgmma_bf16.cuh"), e4m3 = read(device_folder() / "wgmma_e4m3.cuh");
+  const std::string bf16 = read(device_folder() / "wgmma_bf16.cuh"), e4m3 = read(device_folder() / "wgmma_e4m3.cuh"), f16 = read(device_folder() / "wgmma_f16.cuh");
   for (int n = 8; n <= 256; n += 8) {
     const int r = n / 2;
     std::ostringstream common;
     common << "(" << n << ", " << r << ", " << r << ", " << r + 1 << ", " << r + 2;
     const std::string more = ", " + std::to_string(r + 3) + ", " + std::to_string(r + 4);
     EXPECT_NE(bf16.find("\nKILN_WGMMA" + common.str() + more + ")\n"), std::string::npos) << n;
+    EXPECT_NE(f16.find("\nKILN_WGMMA_F16" + common.str() + more + ")\n"), std::string::npos) << n;
     EXPECT_NE(e4m3.find("\nKILN_WGMMA_E4M3" + common.str() + ")\n"), std::string::npos) << n;
   }
 }
 
 TEST(Preludes, have_the_same_wgmma_call) {
-  for (const char* name : {"wgmma_bf16.cuh", "wgmma_e4m3.cuh"}) {
+  for (const char* name : {"wgmma_bf16.cuh", "wgmma_e4m3.cuh", "wgmma_f16.cuh"}) {
     EXPECT_NE(read(device_folder() / name).find("static DEV void mma(float (&d)[R], u64 a, u64 b, int scale_d)"), std::string::npos) << name;
     EXPECT_NE(read(emulating_folder() / name).find("static DEV void mma(float (&d)[N / 2], u64 a, u64 b, int scale_d, KILN_LINE)"), std::string::npos) << name;
   }

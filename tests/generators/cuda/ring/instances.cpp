@@ -25,6 +25,7 @@ std::vector<RingInstance> ring_instances() {
       {"pingpong", "matmul(m=250, n=264, k=456, bf16, weights=kn)", schedule(128, 128, 64, 3, ".warps(1, 2, pingpong).persistent().raster(mo, 2)")},
       {"pingpong_wide", "matmul(m=130, n=392, k=456, bf16)", schedule(128, 192, 64, 3, ".warps(1, 2, pingpong).persistent().raster(no, 2).dependent_launch()")},
       {"pingpong_fewer_steps_than_stages", "matmul(m=250, n=264, k=72, bf16, weights=kn)", schedule(128, 128, 64, 6, ".warps(1, 2, pingpong).persistent()")},
+      {"pingpong_of_one_tile", "matmul(m=1, n=40, k=264, bf16)", schedule(128, 192, 64, 4, ".warps(1, 2, pingpong).store_through(shared, 2).persistent().raster(mo, 8)")},
       {"swapped", "matmul(m=5, n=264, k=584, bf16)", schedule(8, 128, 64, 4, ".warps(1, 2, cooperative).swap_operands()")},
       {"swapped_deep", "matmul(m=29, n=136, k=904, bf16, weights=kn)", schedule(32, 64, 128, 3, ".warps(1, 1, cooperative).swap_operands().evict(Bt, first).l2_promotion(Bt, 128)")},
       {"swapped_odd", "matmul(m=30, n=200, k=456, bf16)", schedule(24, 192, 64, 3, ".warps(1, 3, cooperative).swap_operands().persistent()")},
@@ -38,6 +39,9 @@ std::vector<RingInstance> ring_instances() {
       {"swapped_bias_residual_relu", "matmul(m=13, n=200, k=328, bf16, weights=kn, has_bias=true, has_residual=true, epilogue=relu)",
        schedule(16, 128, 64, 2, ".warps(1, 2, cooperative).swap_operands()")},
       {"parts_bias_silu", "matmul(m=70, n=136, k=648, bf16, has_bias=true, epilogue=silu)", schedule(64, 128, 64, 3, ".warps(1, 1, cooperative)", ".split_reduction(ko, 2, fixed)")},
+      {"f16", "matmul(m=200, n=264, k=328, f16, has_bias=true, has_residual=true)", schedule(128, 192, 64, 2, ".warps(1, 2, cooperative)")},
+      {"f16_swapped", "matmul(m=13, n=200, k=328, f16, weights=kn, epilogue=silu)", schedule(16, 64, 64, 3, ".warps(1, 1, cooperative).swap_operands()")},
+      {"f16_in_parts", "matmul(m=70, n=136, k=648, f16, weights=kn, output=f32)", schedule(64, 96, 64, 3, ".warps(1, 1, cooperative)", ".split_reduction(ko, 2, fixed)")},
       {"stored_as_f32", "matmul(m=70, n=132, k=328, bf16, weights=kn, output=f32, has_bias=true)", schedule(64, 96, 64, 2, ".warps(1, 1, cooperative)")},
       {"stored_as_f32_by_16", "matmul(m=200, n=100, k=328, bf16, weights=kn, output=f32)", schedule(128, 48, 64, 2, ".warps(1, 2, cooperative)")},
   };

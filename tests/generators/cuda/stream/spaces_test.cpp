@@ -107,7 +107,7 @@ TEST(CudaSpaces, of_chains_begin_with_one_kernel_and_with_a_kernel_a_step) {
 
 TEST(CudaSpaces, of_many_rows_say_what_removed_the_last_point) {
   const Algorithm algorithm = dot_by_terms();
-  const auto space = schedules::space_for(algorithm, resolve(parse_problem_text("dot_by_terms(m=16, n=64, k=64)"), algorithm), gpu());
+  const auto space = schedules::space_for(algorithm, resolve(parse_problem_text("dot_by_terms(m=16, n=64, k=64)"), algorithm), schedules::device_named("sm_80"));
   ASSERT_TRUE(space);
   EXPECT_EQ(space->unsatisfiable(), "space `sums_cuda` has no points: knob `accesses` has no value left; the last was removed by: sums of a few rows stay in registers: 8 at most");
 }
