@@ -31,11 +31,13 @@ struct Knobs {
 struct Shape {
   std::int64_t rows = 1, columns = 1, terms = 1;
   bool terms_are_neighbours = false;
-  std::int64_t output_bytes = 2, sms = 1, shared_bytes = 0, sm_shared_bytes = 0, reserved_bytes = 0;
+  std::int64_t element_bytes = 2, output_bytes = 2, sms = 1, shared_bytes = 0, sm_shared_bytes = 0, reserved_bytes = 0;
 
   std::int64_t along_tall(bool is_swapped) const { return is_swapped ? columns : rows; }
   std::int64_t along_wide(bool is_swapped) const { return is_swapped ? rows : columns; }
   std::int64_t tiles(bool is_swapped, std::int64_t tall, std::int64_t wide) const { return ceil_div(along_tall(is_swapped), tall) * ceil_div(along_wide(is_swapped), wide); }
+  bool is_promoted() const { return element_bytes == 1; }           // sums of 128 terms are added up outside the tensor cores
+  std::int64_t line() const { return 128 / element_bytes; }         // terms
   std::int64_t shared_of_a_block(std::int64_t blocks) const { return blocks == 1 ? shared_bytes : sm_shared_bytes / blocks - reserved_bytes; }
 };
 
@@ -51,8 +53,9 @@ std::int64_t chunk_of(bool is_swapped, std::int64_t wide, std::int64_t output_by
 
 // As generators/cuda/resources/ring.h counts.
 std::int64_t shared_bytes(bool is_swapped, std::int64_t tall, std::int64_t wide, std::int64_t depth, std::int64_t stages, std::int64_t consumers, std::int64_t buffers,
-                          std::int64_t output_bytes) {
-  const std::int64_t ring = stages * (tall + wide) * depth * 2, store = consumers * buffers * 64 * chunk_of(is_swapped, wide, output_bytes) * output_bytes;
+                          const Shape& shape) {
+  const std::int64_t ring = stages * (tall + wide) * depth * shape.element_bytes;
+  const std::int64_t store = consumers * buffers * 64 * chunk_of(is_swapped, wide, shape.output_bytes) * shape.output_bytes;
   return round_up(ring, 1024) + round_up(store, 1024) + stages * 16 + 1024;
 }
 
@@ -62,7 +65,7 @@ std::int64_t most_sums(std::int64_t consumers, std::int64_t blocks) {
   return blocks > 1 ? 80 : 208;
 }
 
-Knobs declare_knobs(Space& space) {
+Knobs declare_knobs(Space& space, const Shape& shape) {
   std::vector<std::int64_t> wide;
   for (std::int64_t w = 8; w <= 256; w += w < 64 ? 8 : 16) wide.push_back(w);
   Knobs k{.operands = space.words("operands", {"plain", "swapped"}),
@@ -70,7 +73,7 @@ Knobs declare_knobs(Space& space) {
           .consumers = space.knob("consumers", {1, 2, 3}),
           .tall = space.knob("tall", {64, 128, 192, 256}),
           .wide = space.knob("wide", wide),
-          .depth = space.knob("depth", {64, 128}),
+          .depth = space.knob("depth", {shape.line(), 2 * shape.line()}),
           .stages = space.knob("stages", {2, 3, 4, 5, 6, 7, 8, 9, 10}),
           .buffers = space.knob("buffers", {1, 2, 4}),
           .parts = space.knob("parts", {1, 2, 3, 4, 8}),
@@ -89,7 +92,10 @@ bool takes_turns(Word roles) { return roles == "pingpong"; }
 
 void require_instruction(Space& space, const Knobs& k, const Shape& shape) {
   space.require("rows of all matrices start at 16 bytes",
-                [=](Word) { return shape.columns % (16 / std::min<std::int64_t>(2, shape.output_bytes)) == 0 && shape.terms % 8 == 0; }, k.operands);
+                [=](Word) { return shape.columns % (16 / shape.output_bytes) == 0 && (shape.terms_are_neighbours || shape.columns % 8 == 0) && shape.terms % (16 / shape.element_bytes) == 0; },
+                k.operands);
+  space.require("terms of 8-bit floats are neighbours in both", [=](Word) { return !shape.is_promoted() || shape.terms_are_neighbours; }, k.operands);
+  space.require("consumers in turn leave the waits of promoted sums unfilled", [=](Word roles) { return !shape.is_promoted() || !takes_turns(roles); }, k.roles);
   space.require("few rows take the wide side", [=](Word operands) { return !is_swapped(operands) || shape.rows <= kMostSwappedRows; }, k.operands);
   space.require("what is stored swapped has 16 bits", [=](Word operands) { return !is_swapped(operands) || shape.output_bytes == 2; }, k.operands);
   space.require("two consumers take tiles in turn", [](Word roles, std::int64_t consumers) { return !takes_turns(roles) || consumers == 2; }, k.roles, k.consumers);
@@ -109,17 +115,18 @@ void require_instruction(Space& space, const Knobs& k, const Shape& shape) {
 
 void require_room(Space& space, const Knobs& k, const Shape& shape) {
   space.require("the sums of a tile stay in the registers of its consumers",
-                [](Word roles, std::int64_t consumers, std::int64_t tall, std::int64_t wide, std::int64_t blocks) {
-                  return tall * wide / (128 * (takes_turns(roles) ? 1 : consumers)) <= most_sums(consumers, blocks);
+                [=](Word roles, std::int64_t consumers, std::int64_t tall, std::int64_t wide, std::int64_t blocks) {
+                  const std::int64_t temporaries = shape.is_promoted() ? wide / 2 : 0;
+                  return tall * wide / (128 * (takes_turns(roles) ? 1 : consumers)) + temporaries <= most_sums(consumers, blocks);
                 },
                 k.roles, k.consumers, k.tall, k.wide, k.blocks);
   space.require("several blocks on an SM have one consumer each", [](std::int64_t consumers, std::int64_t blocks) { return blocks == 1 || consumers == 1; }, k.consumers, k.blocks);
   space.require("ring and store buffers fit the shared memory of a block",
                 [=](Word operands, std::int64_t tall, std::int64_t wide, std::int64_t depth, std::int64_t stages, std::int64_t consumers, std::int64_t buffers, std::int64_t blocks) {
-                  return shared_bytes(is_swapped(operands), tall, wide, depth, stages, consumers, buffers, shape.output_bytes) <= shape.shared_of_a_block(blocks);
+                  return shared_bytes(is_swapped(operands), tall, wide, depth, stages, consumers, buffers, shape) <= shape.shared_of_a_block(blocks);
                 },
                 k.operands, k.tall, k.wide, k.depth, k.stages, k.consumers, k.buffers, k.blocks);
-  space.require("deep steps are for small tiles: large ones have too few stages then", [](std::int64_t tall, std::int64_t wide, std::int64_t depth) { return depth == 64 || tall * wide <= 8192; },
+  space.require("deep steps are for small tiles: large ones have too few stages then", [=](std::int64_t tall, std::int64_t wide, std::int64_t depth) { return depth == shape.line() || tall * wide <= (shape.is_promoted() ? 16384 : 8192); },
                 k.tall, k.wide, k.depth);
 }
 
@@ -136,7 +143,9 @@ void require_grid(Space& space, const Knobs& k, const Shape& shape) {
                 k.operands, k.tall, k.wide, k.parts);
   space.require("each part has four steps or more", [=](std::int64_t depth, std::int64_t parts) { return parts == 1 || shape.terms >= 4 * parts * depth; }, k.depth, k.parts);
   space.require("the sums of a tile fit where the ring was",
-                [](std::int64_t tall, std::int64_t wide, std::int64_t depth, std::int64_t stages, std::int64_t parts) { return parts == 1 || 4 * tall * wide <= stages * (tall + wide) * depth * 2; },
+                [=](std::int64_t tall, std::int64_t wide, std::int64_t depth, std::int64_t stages, std::int64_t parts) {
+                  return parts == 1 || 4 * tall * wide <= stages * (tall + wide) * depth * shape.element_bytes;
+                },
                 k.tall, k.wide, k.depth, k.stages, k.parts);
 }
 
@@ -202,7 +211,7 @@ void seed_many_rows(Space& space) {
 bool is_tensor_product(const Algorithm& algorithm, const Device& device) {
   if (!device.gpu || device.gpu->capability_major != 9) return false;  // wgmma is of sm_90a alone
   const auto product = find_sum_of_products(algorithm);
-  if (!product || !is_short_float(product->type_of_rows) || product->type_of_columns != product->type_of_rows) return false;
+  if (!product || product->type_of_columns != product->type_of_rows || !(is_short_float(product->type_of_rows) || product->is_of_codes)) return false;
   const DType stored = algorithm.stage(algorithm.outputs[0]).types[0];
   return is_short_float(stored) || stored == kFloat32;
 }
@@ -211,10 +220,10 @@ Space products_cuda(const Algorithm& algorithm, const Problem& problem, const De
   const SumOfProducts product = *find_sum_of_products(algorithm, problem);
   const Stage output = algorithm.stage(algorithm.outputs[0]);
   const Gpu& gpu = *device.gpu;
-  const Shape shape{product.rows, product.columns, product.terms, product.terms_are_neighbours, output.types[0].bytes(), gpu.sms, gpu.block_shared_bytes, gpu.sm_shared_bytes,
+  const Shape shape{product.rows, product.columns, product.terms, product.terms_are_neighbours, product.type_of_rows.bytes(), output.types[0].bytes(), gpu.sms, gpu.block_shared_bytes, gpu.sm_shared_bytes,
                     gpu.reserved_shared_bytes};
   Space space("products_cuda");
-  const Knobs k = declare_knobs(space);
+  const Knobs k = declare_knobs(space, shape);
   require_instruction(space, k, shape);
   require_room(space, k, shape);
   require_grid(space, k, shape);

@@ -9,7 +9,7 @@
 
 namespace kiln::schedules {
 
-// Whether one output of two loops reads, element by element, one sum over terms of products of two matrices of bf16 or f16, and the device has the instruction.
+// Whether one output of two loops reads, element by element, one sum over terms of products of two matrices of bf16, f16 or codes of E4M3 or f16, and the device has the instruction.
 bool is_tensor_product(const Algorithm& algorithm, const Device& device);
 
 // Unsatisfiable where rows of a matrix do not begin at 16 bytes.

@@ -52,7 +52,7 @@ std::vector<ShippedSpace> shipped_spaces() {
       {"lines_cuda", "on a GPU: one output computed element by element from arguments of its own dimensions"},
       {"matmul_host", "one product(n, m) += a(k, m) * b(n, k), or the same in pairs of k, and point by point from there to one output"},
       {"pointwise_host", "one output computed element by element"},
-      {"products_cuda", "on a GPU with tensor cores: one sum of products of bf16 for each element, of three rows and more, read point by point by one output"},
+      {"products_cuda", "on a GPU with tensor cores: one sum of products of bf16, f16 or E4M3 for each element, of three rows and more, read point by point by one output"},
       {"rows_cuda", "on a GPU: the same as pointwise_host and rows_host, of two dimensions"},
       {"rows_host", "reductions over whole rows, read by one output of the same rows"},
       {"sketch", "everything else on a CPU"},

@@ -1,5 +1,8 @@
 #include "schedules/sum_of_products.h"
 
+#include <algorithm>
+
+#include "dsl/float8_pattern.h"
 #include "schedules/structure.h"
 
 namespace kiln::schedules {
@@ -35,6 +38,18 @@ bool read_loads(SumOfProducts& product, const std::string& term) {
   return is_served && !product.rows_of.empty() && !product.columns_of.empty();
 }
 
+bool is_decoding(const Expression& factor) {
+  const auto decoded = match_decode_float8(factor);
+  return decoded && decoded->format.name == kE4M3FN.name && decoded->value->op == Op::load;
+}
+
+// Of `c + decoded · decoded`.
+bool multiplies_codes(const Stage& stage) {
+  const ExpressionPtr whole = without_lets(stage.updates[0].values[0]);
+  if (whole->op != Op::add) return false;
+  return std::any_of(whole->args.begin(), whole->args.end(), [](const ExpressionPtr& term) { return term->op == Op::mul && is_decoding(*term->args[0]) && is_decoding(*term->args[1]); });
+}
+
 }  // namespace
 
 std::optional<SumOfProducts> find_sum_of_products(const Algorithm& algorithm) {
@@ -46,6 +61,7 @@ std::optional<SumOfProducts> find_sum_of_products(const Algorithm& algorithm) {
     if (product || stage.updates.size() != 1 || stage.loops.size() != 2 || update.reduction.size() != 1 || update.predicate || algorithm.is_output(stage.name)) return std::nullopt;
     product.emplace().stage = stage;
     if (!read_loads(*product, update.reduction[0].name)) return std::nullopt;
+    product->is_of_codes = multiplies_codes(stage);
   }
   return product;
 }

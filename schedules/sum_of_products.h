@@ -15,6 +15,7 @@ struct SumOfProducts {
   std::string rows_of, columns_of;      // the arguments that are read by row and term, and by column and term
   DType type_of_rows, type_of_columns;
   bool terms_are_neighbours = false;    // in what is read by column and term
+  bool is_of_codes = false;             // both are codes of E4M3, and their product is of what these stand for
   std::int64_t columns = 1, rows = 1, terms = 1;
 };
 

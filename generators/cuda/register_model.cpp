@@ -161,7 +161,7 @@ int most_registers(const StreamPlan& plan, const Gpu& gpu) {
 RegisterEstimate estimate_registers(const RingPlan& plan, const Gpu& gpu) {
   const resources::Roles roles = plan.roles();
   const int entry = resources::entry_registers(plan.threads(), gpu, roles.blocks_per_sm);
-  const auto sums = static_cast<int>(resources::accumulators(plan.tile(), roles));
+  const auto sums = static_cast<int>(resources::accumulators(plan.tile(), roles)) + plan.temporaries();
   if (plan.consumers > 1) return {entry, sums > resources::most_accumulators(roles.consumer_registers)};
   const double whole = kRing + kPerSum * sums + (plan.instructions_high() > 1 ? kSeveralWgmmas : 0) + (plan.blocks_per_sm > 1 ? kSeveralBlocks : 0);
   const double wanted = plan.parts > 1 ? kParts + kPerSumOfPart * sums : whole;

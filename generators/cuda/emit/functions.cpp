@@ -18,7 +18,7 @@ const std::set<std::string>& reserved() {
       "true", "typedef", "union", "unsigned", "using", "void", "volatile", "while", "min", "max", "u8", "u16", "u32", "u64", "i64", "DEV", "Vec", "pin", "mapa",
       "lane", "row", "rows", "column", "columns", "elements", "first", "start", "shared", "part", "tile_row", "tile_column", "unit", "v", "i", "t", "turned", "lines", "across", "below",
       "at", "line", "team", "share", "group", "sums", "sum", "term", "terms", "base", "r", "c", "of", "of_block", "sum_of_warp", "smem_raw", "smem", "warpgroup", "warp", "consumer", "tiles_p", "tiles_q", "steps", "step", "full", "empty", "group", "hint_p", "hint_q", "rank", "from", "to", "s", "k", "j", "p", "q",
-      "parity", "stores", "buffers", "buffer", "done", "turn", "acc", "previous", "high", "block", "half", "pair", "piece", "shares", "of_part", "Place", "place_of", "TensorMap", "Wgmma", "WgmmaF16", "first_row",
+      "parity", "stores", "buffers", "buffer", "done", "turn", "acc", "previous", "high", "block", "half", "pair", "piece", "shares", "of_part", "Place", "place_of", "TensorMap", "Wgmma", "WgmmaF16", "WgmmaE4M3", "first_row",
       "first_column", "next_row", "TILE_P", "TILE_Q", "DEPTH", "STAGES", "sum_of_row", "product_of_row", "largest_of_row", "least_of_row"};
   return kWords;
 }

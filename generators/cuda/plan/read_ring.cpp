@@ -5,11 +5,14 @@
 #include <array>
 
 #include "dsl/error.h"
+#include "dsl/float8_pattern.h"
 #include "generators/cuda/plan/loop_spread.h"
 #include "generators/cuda/plan/ring_plan.h"
 
 namespace kiln::generators::cuda {
 namespace {
+
+constexpr DType kCode{TypeClass::unsigned_int, 8};
 
 bool is_short_float(DType type) { return type.is_float() && type.bits == 16; }
 
@@ -26,6 +29,7 @@ class Reader {
     read_tile();
     read_steps();
     read_sides();
+    require_steps();
     read_output();
     read_launch();
     require_tile();
@@ -98,16 +102,24 @@ class Reader {
     if (split.kind != LoopRewrite::Kind::split || tensor().step != inner || tensor().staged_at != outer)
       refuse(fmt::format("the tensor cores take the inner part of the terms and stages lie at the outer one, '{}' and '{}': {}", inner, outer, form));
     if (!tensor().split_loop.empty() && tensor().split_loop != outer) refuse(fmt::format("split_reduction({}, …): blocks share the outer part of the terms, '{}'", tensor().split_loop, outer));
-    if (split.factor % 64 != 0 || split.factor > 256) refuse(fmt::format("a step of {} terms; whole lines of 128 bytes are copied, 64 terms or 128, 192, 256", split.factor));
     plan_.depth = static_cast<int>(split.factor);
     plan_.stages = static_cast<int>(tensor().stages);
     plan_.parts = static_cast<int>(std::max<std::int64_t>(1, tensor().parts));
   }
 
-  // ---- the operands: a term is their product
+  // Whole lines of 128 bytes are copied, and a box of them has 256 at most.
+  void require_steps() const {
+    const int line = plan_.line();
+    if (plan_.depth % line != 0 || plan_.depth > 256)
+      refuse(fmt::format("a step of {} terms; whole lines of 128 bytes are copied, {}", plan_.depth, line == 64 ? "64 terms or 128, 192, 256" : "128 terms or 256"));
+  }
+
+  // ---- the operands: a term is their product, of codes of E4M3 that of what they stand for
   int operand_of(const Expression& factor) const {
     const Expression* e = &factor;
-    if (e->op == Op::cast && e->type == kFloat32) e = e->args[0].get();
+    const auto decoded = match_decode_float8(factor);
+    if (decoded && decoded->format.name == kE4M3FN.name) e = decoded->value.get();
+    if (e->op == Op::cast && e->type == kFloat32 && is_short_float(e->args[0]->type)) e = e->args[0].get();
     if (e->op != Op::load) return -1;
     for (std::size_t i = 0; i < computation().operands.size(); ++i)
       if (computation().operands[i].name == e->name) return static_cast<int>(i);
@@ -127,7 +139,7 @@ class Reader {
     if (!are_matrices) refuse(fmt::format("the terms of {} are no product of a row of one matrix and a column of another", dot.name));
     for (const int place : places) {
       const Operand& one = computation().operands[static_cast<std::size_t>(place)];
-      if (!is_short_float(one.type)) refuse(fmt::format("{} is of {}; the ring multiplies bf16 and f16", one.name, print(one.type)));
+      if (!is_short_float(one.type) && one.type != kCode) refuse(fmt::format("{} is of {}; the ring multiplies bf16, f16 and codes of E4M3", one.name, print(one.type)));
     }
     if (computation().operands[static_cast<std::size_t>(places[0])].type != computation().operands[static_cast<std::size_t>(places[1])].type)
       refuse(fmt::format("the terms of {} are products of two types; the tensor cores multiply two of one", dot.name));
@@ -135,6 +147,10 @@ class Reader {
     rows.operand = places[0];
     columns.operand = places[1];
     columns.has_terms_inside = reach(places[1]) == Reach::column_terms;
+    if (plan_.is_promoted() && !columns.has_terms_inside)
+      refuse(fmt::format("the columns of a term of {} are neighbours; of 8-bit floats the tensor cores take terms that are", plan_.operand(columns).name));
+    if (plan_.is_promoted() && plan_.is_pingpong)
+      refuse("sums of 8-bit floats are added up outside the tensor cores every 128 terms: consumers that share a tile fill each other's waits, pingpong leaves them");
     for (RingSide* side : {&rows, &columns}) {
       const std::string& buffer = plan_.operand(*side).buffer;
       if (const auto said = kernel().l2_promotions.find(buffer); said != kernel().l2_promotions.end()) side->l2_promotion_bytes = static_cast<int>(said->second);

@@ -30,7 +30,7 @@ int RingPlan::store_swizzle_bytes() const { return is_swapped ? kSwizzledRow : s
 
 resources::Roles RingPlan::roles() const {
   resources::Roles roles{.consumers = consumers, .is_pingpong = is_pingpong, .blocks_per_sm = std::max(1, blocks_per_sm)};
-  const bool has_many = resources::accumulators(tile(), roles) >= kManySums;
+  const bool has_many = resources::accumulators(tile(), roles) + temporaries() >= kManySums;
   if (consumers == 3) {
     roles.producer_registers = 32, roles.consumer_registers = 160;
   } else if (has_many) {
@@ -41,7 +41,7 @@ resources::Roles RingPlan::roles() const {
 
 RingMap RingPlan::map() const {
   RingMap map;
-  const std::int64_t bytes = operand(p).type.bytes();
+  const std::int64_t bytes = element_bytes();
   map.p_bytes = p.tile * depth * bytes;
   map.q_bytes = q.tile * depth * bytes;
   map.buffer_bytes = std::int64_t{64} * chunk() * output().type.bytes();
@@ -54,7 +54,7 @@ RingMap RingPlan::map() const {
 
 resources::Ring RingPlan::ring() const {
   return {.tile = tile(),
-          .element_bytes = operand(p).type.bytes(),
+          .element_bytes = element_bytes(),
           .stages = stages,
           .store_bytes = std::int64_t{consumers} * store_buffers * 64 * chunk() * output().type.bytes()};
 }
@@ -70,10 +70,9 @@ std::int64_t RingPlan::bytes_in_flight_of_a_block() const { return stages * reso
 
 std::vector<TensorMapPlan> RingPlan::maps() const {
   const auto of_side = [&](const RingSide& side, const KernelAxis& axis) {
-    const int row = kSwizzledRow / operand(side).type.bytes();  // elements
     TensorMapPlan map{.operand = side.operand, .extents = {}, .box = {}, .l2_promotion_bytes = side.l2_promotion_bytes};
     map.extents = side.has_terms_inside ? std::vector{*computation.terms, axis} : std::vector{axis, *computation.terms};
-    map.box = {row, side.has_terms_inside ? side.tile : depth};
+    map.box = {line(), side.has_terms_inside ? side.tile : depth};
     return map;
   };
   TensorMapPlan out{.operand = computation.outputs.front().operand, .extents = computation.axes, .box = {}, .swizzle_bytes = store_swizzle_bytes()};

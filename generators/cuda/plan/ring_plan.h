@@ -67,6 +67,10 @@ struct RingPlan {
   const KernelAxis& axis_of_q() const { return computation.axes[is_swapped ? 1 : 0]; }
 
   // What follows.
+  int element_bytes() const { return operand(p).type.bytes(); }       // of both operands: 2, or 1 for codes of E4M3
+  bool is_promoted() const { return element_bytes() == 1; }           // sums of 128 terms are added up outside the tensor cores, which truncate
+  int line() const { return 128 / element_bytes(); }                  // elements of a line of shared memory, which the swizzle spans
+  int temporaries() const { return is_promoted() ? q.tile / 2 : 0; }  // registers of a thread beside its sums
   int threads() const { return 128 * (1 + consumers); }
   int consumers_of_a_tile() const { return is_pingpong ? 1 : consumers; }
   int rows_of_a_consumer() const { return p.tile / consumers_of_a_tile(); }  // of P

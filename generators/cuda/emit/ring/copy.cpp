@@ -32,23 +32,20 @@ void RingKernel::copy_step() {
   lines_.add("mbar_expect_tx(full(s), P_BYTES + Q_BYTES);");
   copy_side(plan_.p, "p", "smem + s * P_BYTES");
   copy_side(plan_.q, "q", "smem + AT_Q + s * Q_BYTES");
-  lines_.open("if (++s == STAGES)");
-  lines_.add("s = 0;");
-  lines_.add("parity ^= 1;");
-  lines_.close();
+  next_stage();
 }
 
-// Boxes of 128 bytes a row: 64 terms of all rows, or 64 rows of all terms.
+// Boxes of 128 bytes a line: so many terms of all rows, or so many rows of all terms.
 void RingKernel::copy_side(const RingSide& side, const std::string& letter, const std::string& at) {
   const std::string& map = maps_[letter == "p" ? 0 : 1];
-  const int boxes = side.has_terms_inside ? plan_.depth / 64 : side.tile / 64;
+  const int boxes = (side.has_terms_inside ? plan_.depth : side.tile) / plan_.line();
   const int box_bytes = 128 * (side.has_terms_inside ? side.tile : plan_.depth);
   std::string to = at, x = side.has_terms_inside ? "k * DEPTH" : "at." + letter;
   const std::string y = side.has_terms_inside ? "at." + letter : "k * DEPTH";
   if (boxes > 1) {
     lines_.add("#pragma unroll");
     to += fmt::format(" + j * {}", box_bytes);
-    x += " + j * 64";
+    x += fmt::format(" + j * {}", plan_.line());
   }
   const std::string loop = boxes > 1 ? fmt::format("for (int j = 0; j < {}; ++j) ", boxes) : "";
   lines_.add(fmt::format("{}tma_load({}, &{}, full(s), {}, {}, hint_{});", loop, to, map, x, y, letter));

@@ -44,6 +44,10 @@ class RingKernel {
   void multiply();
   void multiply_tile();
   void step();
+  void promoted_step();
+  void clear_sums();
+  void next_stage();
+  std::string instruction() const;
   void release(const std::string& condition);
   std::string sums(const std::string& high, const std::string& index) const;  // a thread's, as the text names them
   std::string descriptor(const RingSide& side, const std::string& base, int tile) const;

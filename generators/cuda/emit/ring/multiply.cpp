@@ -43,10 +43,19 @@ void RingKernel::multiply_tile() {
   const std::string first = is_split() ? "from" : "0", last = is_split() ? "to" : "steps";
   lines_.add(high > 1 ? fmt::format("float acc[{}][{}];", high, each) : fmt::format("float acc[{}];", each));
   if (plan_.is_pingpong) lines_.add(fmt::format("bar_sync({} + consumer, 256);", kTurn));
-  lines_.add("int previous = 0;");
+  if (plan_.is_promoted()) {
+    clear_sums();
+  } else {
+    lines_.add("int previous = 0;");
+  }
   lines_.open(fmt::format("for (int k = {}; k < {}; ++k)", first, last));
-  step();
+  if (plan_.is_promoted()) {
+    promoted_step();
+  } else {
+    step();
+  }
   lines_.close();
+  if (plan_.is_promoted()) return;
   if (plan_.is_pingpong) lines_.add(fmt::format("if (i + gridDim.x < tiles_p * tiles_q) bar_arrive({} + (consumer ^ 1), 256);", kTurn));
   lines_.add("wgmma_wait<0>();");
   release(is_split() ? "from < to && " : "");
@@ -61,7 +70,7 @@ void RingKernel::step() {
   lines_.add(fmt::format("const u32 p = smem + s * P_BYTES{}, q = smem + AT_Q + s * Q_BYTES;", own));
   lines_.add("wgmma_fence();");
   lines_.add("#pragma unroll");
-  lines_.add(fmt::format("for (int step = 0; step < {}; ++step)", plan_.depth / 16));
+  lines_.add(fmt::format("for (int step = 0; step < {}; ++step)", plan_.depth * plan_.element_bytes() / 32));
   std::string base = "p", indent = "  ";
   if (high > 1) {
     lines_.add("#pragma unroll");
@@ -70,16 +79,61 @@ void RingKernel::step() {
     indent += "  ";
   }
   const std::string adds = is_split() ? "k != from || step != 0" : "k != 0 || step != 0";
-  lines_.add(fmt::format("{}{}<TILE_Q, {}, {}>::mma({}, {}, {}, {});", indent, plan_.operand(plan_.p).type.kind == TypeClass::brain_float ? "Wgmma" : "WgmmaF16", plan_.p.has_terms_inside ? 0 : 1, plan_.q.has_terms_inside ? 0 : 1, high > 1 ? "acc[high]" : "acc",
+  lines_.add(fmt::format("{}{}::mma({}, {}, {}, {});", indent, instruction(), high > 1 ? "acc[high]" : "acc",
                          descriptor(plan_.p, base, plan_.p.tile), descriptor(plan_.q, "q", plan_.q.tile), adds));
   lines_.add("wgmma_commit();");
   lines_.add("wgmma_wait<1>();");
   release(is_split() ? "k != from && " : "k != 0 && ");
   lines_.add("previous = s;");
+  next_stage();
+}
+
+void RingKernel::next_stage() {
   lines_.open("if (++s == STAGES)");
   lines_.add("s = 0;");
   lines_.add("parity ^= 1;");
   lines_.close();
+}
+
+void RingKernel::clear_sums() {
+  const int high = plan_.instructions_high();
+  if (high > 1) lines_.open_unrolled("high", high);
+  lines_.add("#pragma unroll");
+  lines_.add(fmt::format("for (int j = 0; j < {}; ++j) {} = 0.0f;", sums_of_an_instruction(), sums("high", "j")));
+  if (high > 1) lines_.close();
+}
+
+// The tensor cores truncate as they add 8-bit floats: 128 terms at a time, which are added to the sums here. All is done before the stage is given back: a
+// step under way over the loop's end whose sums are read in it would make the compiler serialize all of them (C7514).
+void RingKernel::promoted_step() {
+  const int high = plan_.instructions_high(), each = sums_of_an_instruction(), parts = plan_.depth / plan_.line();
+  const bool is_shared = plan_.consumers_of_a_tile() > 1;
+  lines_.add("mbar_wait(full(s), parity);");
+  const std::string own = is_shared ? " + " + offset_of_rows(plan_.p, high > 1 ? fmt::format("consumer * {}", high) : "consumer") : "";
+  lines_.add(fmt::format("const u32 p = smem + s * P_BYTES{}, q = smem + AT_Q + s * Q_BYTES;", own));
+  if (parts > 1) lines_.open_unrolled("line", parts);
+  if (high > 1) lines_.open_unrolled("high", high);
+  std::string p = "p", q = "q";
+  if (parts > 1) p += fmt::format(" + line * {}", plan_.p.tile * 128), q += fmt::format(" + line * {}", plan_.q.tile * 128);
+  if (high > 1) p += " + " + offset_of_rows(plan_.p, "high");
+  lines_.add(fmt::format("float part[{}];", each));
+  lines_.add("wgmma_fence();");
+  lines_.add("#pragma unroll");
+  lines_.add(fmt::format("for (int step = 0; step < 4; ++step) {}::mma(part, wgmma_desc({} + step * 32, 16), wgmma_desc({} + step * 32, 16), step != 0);", instruction(), p, q));
+  lines_.add("wgmma_commit();");
+  lines_.add("wgmma_wait<0>();");
+  lines_.add("pin(part);");
+  lines_.add("#pragma unroll");
+  lines_.add(fmt::format("for (int j = 0; j < {}; ++j) {} += part[j];", each, sums("high", "j")));
+  if (high > 1) lines_.close();
+  if (parts > 1) lines_.close();
+  lines_.add("if (t == 0) mbar_arrive(empty(s));");
+  next_stage();
+}
+
+std::string RingKernel::instruction() const {
+  if (plan_.is_promoted()) return "WgmmaE4M3<TILE_Q>";
+  return fmt::format("{}<TILE_Q, {}, {}>", plan_.operand(plan_.p).type.kind == TypeClass::brain_float ? "Wgmma" : "WgmmaF16", plan_.p.has_terms_inside ? 0 : 1, plan_.q.has_terms_inside ? 0 : 1);
 }
 
 void RingKernel::release(const std::string& condition) { lines_.add(fmt::format("if ({}t == 0) mbar_arrive(empty(previous));", condition)); }
@@ -93,10 +147,10 @@ std::string RingKernel::offset_of_rows(const RingSide& side, const std::string& 
   return fmt::format("{} * {}", rows_by_64, side.has_terms_inside ? 64 * 128 : plan_.depth * 128);
 }
 
-// Of 16 terms: 32 bytes further within a line of 64 terms, whose lines follow one another; or 16 lines further.
+// Of one instruction's terms: 32 bytes further within a line, whose boxes follow one another; or 16 lines further.
 std::string RingKernel::descriptor(const RingSide& side, const std::string& base, int tile) const {
   if (!side.has_terms_inside) return fmt::format("wgmma_desc({} + step * 2048, {})", base, plan_.depth * 128);
-  if (plan_.depth == 64) return fmt::format("wgmma_desc({} + step * 32, 16)", base);
+  if (plan_.depth == plan_.line()) return fmt::format("wgmma_desc({} + step * 32, 16)", base);
   return fmt::format("wgmma_desc({} + step / 4 * {} + step % 4 * 32, 16)", base, tile * 128);
 }
 

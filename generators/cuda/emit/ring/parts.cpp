@@ -12,8 +12,10 @@ constexpr int kAllConsumers = 7;  // the barrier of all that multiply
 
 void RingKernel::share_sums() {
   const int high = plan_.instructions_high(), each = sums_of_an_instruction();
-  if (high > 1) lines_.add("#pragma unroll");
-  lines_.add(high > 1 ? fmt::format("for (int high = 0; high < {}; ++high) pin(acc[high]);", high) : "pin(acc);");
+  if (!plan_.is_promoted()) {
+    if (high > 1) lines_.add("#pragma unroll");
+    lines_.add(high > 1 ? fmt::format("for (int high = 0; high < {}; ++high) pin(acc[high]);", high) : "pin(acc);");
+  }
   lines_.add("// All have read the ring: the sums of the part take its place, a word of all threads side by side.");
   lines_.add(plan_.consumers > 1 ? fmt::format("bar_sync({}, {});", kAllConsumers, 128 * plan_.consumers) : "bar_sync(1, 128);");
   lines_.add(fmt::format("const u32 shares = smem + (consumer * {} + t) * 4;", high * each * 128));

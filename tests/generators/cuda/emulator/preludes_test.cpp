@@ -51,7 +51,7 @@ std::vector<std::string> declarations(const std::string& text) {
   }
   static const std::regex kOther(R"((?:^|\n)(enum [^;]*;|typedef [^;]*;|struct alignas[^;]*;|template <int BYTES> struct [^;]*;))");
   for (std::sregex_iterator i(text.begin(), text.end(), kOther), end; i != end; ++i)
-    if (i->str(1).find("Lane_") == std::string::npos) found.push_back(without_spaces(i->str(1)));
+    if (!std::regex_search(i->str(1), std::regex(R"(^enum class \w+_ )"))) found.push_back(without_spaces(i->str(1)));
   std::sort(found.begin(), found.end());
   return found;
 }

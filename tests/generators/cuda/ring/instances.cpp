@@ -42,6 +42,10 @@ std::vector<RingInstance> ring_instances() {
       {"f16", "matmul(m=200, n=264, k=328, f16, has_bias=true, has_residual=true)", schedule(128, 192, 64, 2, ".warps(1, 2, cooperative)")},
       {"f16_swapped", "matmul(m=13, n=200, k=328, f16, weights=kn, epilogue=silu)", schedule(16, 64, 64, 3, ".warps(1, 1, cooperative).swap_operands()")},
       {"f16_in_parts", "matmul(m=70, n=136, k=648, f16, weights=kn, output=f32)", schedule(64, 96, 64, 3, ".warps(1, 1, cooperative)", ".split_reduction(ko, 2, fixed)")},
+      {"fp8", "matmul_fp8(m=200, n=136, k=656)", schedule(128, 128, 128, 2, ".warps(1, 2, cooperative)")},
+      {"fp8_deep_of_two_wgmmas", "matmul_fp8(m=140, n=72, k=1296)", schedule(128, 64, 256, 2, ".warps(1, 1, cooperative).persistent()")},
+      {"fp8_swapped", "matmul_fp8(m=13, n=200, k=656, f16)", schedule(16, 64, 128, 3, ".warps(1, 1, cooperative).swap_operands()")},
+      {"fp8_in_parts", "matmul_fp8(m=70, n=136, k=1296, f32)", schedule(64, 128, 128, 3, ".warps(1, 1, cooperative)", ".split_reduction(ko, 2, fixed)")},
       {"stored_as_f32", "matmul(m=70, n=132, k=328, bf16, weights=kn, output=f32, has_bias=true)", schedule(64, 96, 64, 2, ".warps(1, 1, cooperative)")},
       {"stored_as_f32_by_16", "matmul(m=200, n=100, k=328, bf16, weights=kn, output=f32)", schedule(128, 48, 64, 2, ".warps(1, 2, cooperative)")},
   };

@@ -1,0 +1,67 @@
+// C(n, m) = (sum over k of A(k, m) * Bt(k, n)) * row_scale(m) * column_scale(n): a product of matrices of E4M3 codes, UInt(8), whose terms are neighbours in
+// both, as the tensor cores take them. Summed in f32, scaled in f32, rounded once.
+
+#include <Halide.h>
+
+#include <vector>
+
+#include "dsl/float8_halide.h"
+#include "dsl/registration.h"
+#include "generators/operators/short_floats.h"
+
+namespace {
+
+// All but the two that stand for no number.
+std::vector<double> finite_codes() {
+  std::vector<double> codes;
+  for (int code = 0; code < 256; ++code)
+    if ((code & 0x7f) != 0x7f) codes.push_back(code);
+  return codes;
+}
+
+class MatMulFp8 : public Halide::Generator<MatMulFp8> {
+ public:
+  GeneratorParam<Halide::Type> type{"type", Halide::BFloat(16)};  // of the result
+
+  Input<Buffer<std::uint8_t, 2>> A{"A"};
+  Input<Buffer<std::uint8_t, 2>> Bt{"Bt"};
+  Input<Buffer<float, 1>> row_scale{"row_scale"};
+  Input<Buffer<float, 1>> column_scale{"column_scale"};
+  Output<Buffer<>> C{"C", 2};
+
+  void configure() {
+    kiln::generators::require_short_float("matmul_fp8", type);
+    C.set_type(type);
+  }
+
+  void generate() {
+    Var n("n"), m("m");
+    RDom k(0, A.dim(0).extent(), "k");
+    Func c("c"), y("y");
+    c(n, m) = 0.0f;
+    c(n, m) += kiln::decode_float8(kiln::kE4M3FN, A(k, m)) * kiln::decode_float8(kiln::kE4M3FN, Bt(k, n));
+    y(n, m) = cast(type, c(n, m) * row_scale(m) * column_scale(n));
+    C = y;
+  }
+
+  void schedule() {
+    A.set_estimates({{0, 4096}, {0, 1024}});
+    Bt.set_estimates({{0, 4096}, {0, 4096}});
+    row_scale.set_estimates({{0, 1024}});
+    column_scale.set_estimates({{0, 4096}});
+    C.set_estimates({{0, 4096}, {0, 1024}});
+  }
+};
+
+}  // namespace
+
+HALIDE_REGISTER_GENERATOR(MatMulFp8, matmul_fp8)
+
+KILN_REGISTER(matmul_fp8)
+    .symbol("m", "A.1 row_scale.0 C.1")
+    .symbol("n", "Bt.1 column_scale.0 C.0")
+    .symbol("k", "A.0 Bt.0")
+    .values("A", finite_codes())
+    .values("Bt", finite_codes())
+    .type_param("type")
+    .contract(kiln::Contract::bounded);
