@@ -22,7 +22,9 @@ KernelResources with_residency(KernelResources known, const KernelPlan& plan, co
   const resources::Residency residency = resources::residency(needs, gpu);
   known.blocks_per_sm = residency.blocks;
   known.occupancy = residency.occupancy;
-  if (residency.blocks > 0) known.waves = resources::waves(known.blocks, residency.blocks, gpu).waves;
+  // Blocks that go on take a turn for each of their tiles.
+  const std::int64_t turns = plan.ring() != nullptr ? plan.ring()->tiles() * plan.ring()->parts : known.blocks;
+  if (residency.blocks > 0) known.waves = resources::waves(turns, residency.blocks, gpu).waves;
   known.bytes_in_flight = residency.blocks * plan.bytes_in_flight_of_a_block();
   return known;
 }

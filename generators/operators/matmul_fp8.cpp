@@ -3,21 +3,11 @@
 
 #include <Halide.h>
 
-#include <vector>
-
 #include "dsl/float8_halide.h"
 #include "dsl/registration.h"
 #include "generators/operators/short_floats.h"
 
 namespace {
-
-// All but the two that stand for no number.
-std::vector<double> finite_codes() {
-  std::vector<double> codes;
-  for (int code = 0; code < 256; ++code)
-    if ((code & 0x7f) != 0x7f) codes.push_back(code);
-  return codes;
-}
 
 class MatMulFp8 : public Halide::Generator<MatMulFp8> {
  public:
@@ -61,7 +51,7 @@ KILN_REGISTER(matmul_fp8)
     .symbol("m", "A.1 row_scale.0 C.1")
     .symbol("n", "Bt.1 column_scale.0 C.0")
     .symbol("k", "A.0 Bt.0")
-    .values("A", finite_codes())
-    .values("Bt", finite_codes())
+    .values("A", kiln::finite_codes(kiln::kE4M3FN))
+    .values("Bt", kiln::finite_codes(kiln::kE4M3FN))
     .type_param("type")
     .contract(kiln::Contract::bounded);

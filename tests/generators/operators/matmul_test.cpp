@@ -62,6 +62,21 @@ TEST(Matmul, of_bf16_is_summed_in_f32_and_rounded_once) {
   expect_product<Halide::bfloat16_t, float>({13, 65, 31}, ", bf16, output=f32", 1e-5, same);
 }
 
+// Either order of the weights, and what is added after the epilogue.
+TEST(Matmul, of_weights_side_by_side_and_with_a_residual_is_the_same_product) {
+  const Shape s{13, 65, 31};
+  std::vector<float> a = drawn<float>(s.m * s.k, 1), b = drawn<float>(s.k * s.n, 2), turned(s.n * s.k), residual = drawn<float>(s.m * s.n, 3);
+  for (std::size_t k = 0; k < s.k; ++k)
+    for (std::size_t n = 0; n < s.n; ++n) turned[n * s.k + k] = b[k * s.n + n];
+  const std::vector<double> sums = products(s, a, b);
+  const OperatorRun run(problem_text(s, ", weights=kn, has_residual=true, epilogue=relu"));
+  for (const Schedule& seed : run.seeds()) {
+    std::vector<float> c(s.m * s.n, -77.0f);
+    ASSERT_EQ(run.call(seed, {a.data(), turned.data(), residual.data(), c.data()}), 0) << kiln_host_error_text();
+    for (std::size_t i = 0; i < c.size(); ++i) ASSERT_NEAR(widened(c[i]), std::max(0.0, sums[i]) + widened(residual[i]), 1e-4) << i << "\n" << print(seed);
+  }
+}
+
 TEST(Matmul, in_pairs_is_the_same_product) {
   expect_product<Halide::bfloat16_t, Halide::bfloat16_t>({13, 65, 62}, ", bf16, pairs=true", 0x1.01p-8, same);
   expect_product<Halide::bfloat16_t, float>({13, 65, 62}, ", bf16, pairs=true, output=f32", 1e-5, same);
