@@ -27,8 +27,9 @@ struct Recognised {
 };
 
 // Every stage computed at root is a kernel; outputs that compute_with joins share one. Stages computed at a row of a kernel's stage are one value a row, or
-// elements kept in registers; inlined ones are written out where they are read. `nest` has the schedule's loops and is legal. Throws ScheduleError naming
-// the stage and the requirement that it misses: what reads an operand at other places than its own column and row, several updates, …
+// elements kept in registers; a sum of its own for each element is computed at the innermost loop over blocks, or where there are none at the columns;
+// inlined stages are written out where they are read. `nest` has the schedule's loops and is legal. Throws ScheduleError naming the stage and the requirement
+// that it misses: what reads an operand at other places than its own column and row, several updates, …
 Recognised recognise(const LoopNest& nest, const Algorithm& algorithm, const Problem& problem);
 
 }  // namespace kiln::generators::cuda

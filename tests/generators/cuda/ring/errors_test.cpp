@@ -137,6 +137,18 @@ TEST(RingErrors, of_extents_that_no_copy_takes_name_the_matrix) {
   EXPECT_EQ(words_for(dot_by_terms(), "dot_by_terms(m=256, n=512, k=1020)", kWhole), "y: 'k' has 1020 elements, no multiple of 8: rows of x would not start at 16 bytes");
 }
 
+TEST(RingErrors, of_8_bit_floats_name_what_the_tensor_cores_take) {
+  const char* problem = "dot_of_codes(m=256, n=512, k=1024)";
+  EXPECT_EQ(words_for(dot_of_codes(), problem, with("ki, 64)", "ki, 128)")), "accepted");
+  EXPECT_EQ(words_for(dot_of_codes(), problem, kWhole), "y: a step of 64 terms; whole lines of 128 bytes are copied, 128 terms or 256");
+  const std::string in_turn = "y.tile(n, m, no, mo, ni, mi, 128, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, pingpong)\nc.compute_at(y, no)\n"
+                              "c.update(0).split(k, ko, ki, 128).stage_in(ko, shared, 4).tensorize(ki, wgmma)\n";
+  EXPECT_EQ(words_for(dot_of_codes(), problem, in_turn),
+            "y: sums of 8-bit floats are added up outside the tensor cores every 128 terms: consumers that share a tile fill each other's waits, pingpong leaves them");
+  EXPECT_EQ(words_for(dot_of_codes(), "dot_of_codes(m=256, n=512, k=1000)", with("ki, 64)", "ki, 128)")),
+            "y: 'k' has 1000 elements, no multiple of 16: rows of x would not start at 16 bytes");
+}
+
 TEST(RingErrors, of_devices_without_the_instruction_name_it) {
   const Algorithm algorithm = dot_by_columns();
   const auto program = generators::cuda::lower(algorithm, parse_schedule(kWhole), resolve(parse_problem_text(kProblem), algorithm));

@@ -104,6 +104,20 @@ const Planted kFewRows[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Swapped, RingFaults, testing::ValuesIn(kFewRows), test_name);
 
+const PlantedKernel kCodes{"matmul_fp8(m=100, n=136, k=656)",
+                           "y.tile(n, m, no, mo, ni, mi, 128, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, cooperative).persistent()\nc.compute_at(y, no)\n"
+                           "c.update(0).split(k, ko, ki, 128).stage_in(ko, shared, 2).tensorize(ki, wgmma)\n"};
+const Planted kOfCodes[] = {
+    {"sums of 128 terms are read while they are made", kCodes, "        wgmma_wait<0>();\n", "", {"accumulator", "race"}},
+    {"sums of 128 terms are not begun anew", kCodes, "step != 0)", "1)", {"wrong numbers"}},
+    {"only the last 128 terms count", kCodes, "acc[j] += part[j]", "acc[j] = part[j]", {"wrong numbers"}},
+    {"sums of a tile are not begun anew", kCodes, "      for (int j = 0; j < 64; ++j) acc[j] = 0.0f;\n", "      for (int j = 0; j < 0; ++j) acc[j] = 0.0f;\n", {"wrong numbers"}},
+    {"a stage is given back before it is read", kCodes, "        if (t == 0) mbar_arrive(empty(s));\n", "", {"race", "deadlock"},
+     {{"        wgmma_fence();\n", "        if (t == 0) mbar_arrive(empty(s));\n        wgmma_fence();\n"}}},
+    {"the scale of another row", kCodes, "min(first_row + warp * 16", "min(first_row + 1 + warp * 16", {"wrong numbers"}},
+};
+INSTANTIATE_TEST_SUITE_P(Codes, RingFaults, testing::ValuesIn(kOfCodes), test_name);
+
 const PlantedKernel kParts{"matmul(m=120, n=136, k=712, bf16)",
                            "y.tile(n, m, no, mo, ni, mi, 64, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, cooperative)\nc.compute_at(y, no)\n"
                            "c.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 3).tensorize(ki, wgmma).split_reduction(ko, 2, fixed)\n"};

@@ -61,6 +61,7 @@ TEST(RingSpaces, hold_only_what_the_skeleton_honours_and_the_device_runs) {
     expect_honoured(dot_by_terms(), std::string("dot_by_terms") + extents, 1000);
     expect_honoured(dot_by_columns(), std::string("dot_by_columns") + extents, 1000);
   }
+  for (const char* extents : {"(m=16, n=12288, k=4096)", "(m=128, n=4096, k=12288)", "(m=4096, n=12288, k=4096)"}) expect_honoured(dot_of_codes(), std::string("dot_of_codes") + extents, 1000);
 }
 
 TEST(RingSpaces, of_rows_that_no_copy_takes_say_so) {

@@ -196,6 +196,44 @@ Algorithm dot(bool by_terms) {
 Algorithm dot_by_terms() { return dot(true); }
 Algorithm dot_by_columns() { return dot(false); }
 
+namespace {
+
+// What a code of E4M3 stands for.
+std::string decoded(const std::string& code) {
+  const std::string wide = "(cast u32 " + code + ")", magnitude = "(call u32 bitwise_and " + wide + " (constant u32 127))";
+  const std::string normal = "(add u32 (call u32 shift_left " + magnitude + " (constant u32 20)) (constant u32 1006632960))";
+  const std::string subnormal = "(reinterpret u32 (mul f32 (cast f32 (cast i32 " + magnitude + ")) (constant f32 0.001953125)))";
+  const std::string finite = "(select u32 (lt bool " + magnitude + " (constant u32 8)) " + subnormal + " " + normal + ")";
+  const std::string number = "(select u32 (gt bool " + magnitude + " (constant u32 126)) (constant u32 2143289344) " + finite + ")";
+  return "(reinterpret f32 (call u32 bitwise_or " + number + " (call u32 shift_left (call u32 bitwise_and " + wide + " (constant u32 128)) (constant u32 24))))";
+}
+
+}  // namespace
+
+Algorithm dot_of_codes() {
+  Algorithm algorithm;
+  algorithm.generator = "dot_of_codes";
+  algorithm.arguments = {buffer("x", false, kUInt8, 2), buffer("w", false, kUInt8, 2), buffer("row_scale", false, kFloat32, 1), buffer("column_scale", false, kFloat32, 1),
+                         buffer("y", true, kBfloat16, 2)};
+  algorithm.symbols = {{"k", {{"x", 0}, {"w", 0}}}, {"m", {{"x", 1}, {"row_scale", 0}, {"y", 1}}}, {"n", {{"w", 1}, {"column_scale", 0}, {"y", 0}}}};
+  algorithm.symbol_order = {"m", "n", "k"};
+  Stage c = stage("c", {"n", "m"}, kFloat32, "(constant f32 0)");
+  Update update;
+  update.indices = {e("n"), e("m")};
+  const std::string x = decoded("(load u8 x.in 0 (reduction i32 k) m)"), w = decoded("(load u8 w.in 0 (reduction i32 k) n)");
+  update.values = {e(("(add f32 (load f32 c 0 n m) (mul f32 " + x + " " + w + "))").c_str())};
+  update.reduction = {{"k", e("0"), e("(extent i32 x.extent.0)")}};
+  c.updates = {update};
+  algorithm.stages = {stage("x.in", {"d0", "d1"}, kUInt8, "(load u8 x 0 d0 d1)"),
+                      stage("w.in", {"d0", "d1"}, kUInt8, "(load u8 w 0 d0 d1)"),
+                      stage("row_scale.in", {"d0"}, kFloat32, "(load f32 row_scale 0 d0)"),
+                      stage("column_scale.in", {"d0"}, kFloat32, "(load f32 column_scale 0 d0)"),
+                      c,
+                      stage("y", {"n", "m"}, kBfloat16, "(cast bf16 (mul f32 (mul f32 (load f32 c 0 n m) (load f32 row_scale.in 0 m)) (load f32 column_scale.in 0 n)))")};
+  algorithm.outputs = {"y"};
+  return algorithm;
+}
+
 Algorithm shift() {
   Algorithm algorithm;
   algorithm.generator = "shift";

@@ -30,6 +30,9 @@ Algorithm turn();
 Algorithm dot_by_terms();
 Algorithm dot_by_columns();
 
+// y(n, m) = bf16(c · row_scale(m) · column_scale(n)), c(n, m) the sum over k of x(k, m) · w(k, n), of what their E4M3 codes stand for. Contract bounded.
+Algorithm dot_of_codes();
+
 // y(n, m) = x(n + 1, m), f32.
 Algorithm shift();
 
