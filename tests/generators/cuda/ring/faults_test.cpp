@@ -131,7 +131,7 @@ const Planted kInParts[] = {
     {"a block beyond the cluster", kParts, "mapa(shares, part)", "mapa(shares, part + 1)", {"out of bounds"}},
     {"both take the same terms", kParts, "from = steps * rank / 2", "from = 0", {"wrong numbers"}},
     {"terms between the parts are lost", kParts, "to = steps * (rank + 1) / 2", "to = steps * (rank + 1) / 2 - 1", {"wrong numbers"}},
-    {"every block takes a tile", kParts, "place_of(blockIdx.x / 2", "place_of(blockIdx.x", {"unwritten output", "race", "wrong numbers"}},
+    {"the blocks of a cluster take different tiles", kParts, "place_of(blockIdx.x / 2", "place_of(blockIdx.x % 3", {"unwritten output", "race", "wrong numbers"}},
     {"both blocks store all", kParts, "% 2 != rank) continue;", "% 2 > 1) continue;", {"race"}},
     {"nobody stores the second share", kParts, "% 2 != rank) continue;", "% 2 != 0 || rank != 0) continue;", {"unwritten output"}},
 };
