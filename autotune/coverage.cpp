@@ -10,6 +10,7 @@
 #include "autotune/sweep.h"
 #include "db/choices.h"
 #include "db/coverage.h"
+#include "generators/cuda/image.h"
 
 namespace kiln::autotune {
 namespace {
@@ -42,12 +43,22 @@ std::int64_t bytes_of_arguments(const Problem& problem, const Algorithm& algorit
   return bytes;
 }
 
-void cover_bucket(Run& run, const WorkItem& item, const ObjectRef& reference, const std::string& symbol, ServedInterval interval) {
+// A GPU's kernels may ask for multiples, as of rows that are read 16 bytes at a time, and for no more than their threads cover. What is asked is refused by the
+// package's guards inside the interval too.
+std::optional<ServedInterval> taken_by(const Run& run, const std::string& object, const std::vector<Axis>& places, const ServedInterval& interval) {
+  if (!run.device.gpu) return interval;
+  return within(interval, generators::cuda::guard_of(generators::cuda::unpack(run.objects.object(object)).record, places));
+}
+
+void cover_bucket(Run& run, const WorkItem& item, const ObjectRef& reference, const std::string& symbol, const ServedInterval& wished) {
   const auto choice = choice_in_force(run.store, item.problem_id, run.device_id);
   if (!choice || !choice->serving_trial) return;
   const db::TrialRow trial = db::trial(run.store, *choice->serving_trial);
   if (!trial.build) return;
   const db::BuildRow build = db::build(run.store, *trial.build, item.problem_id).row;
+  const auto taken = taken_by(run, build.binary.value().hex(), item.algorithm->symbols.at(symbol), wished);
+  if (!taken) return;
+  const ServedInterval interval = *taken;
   std::vector<Problem> ends(2, item.problem);
   ends[0].extents[symbol] = interval.least;
   ends[1].extents[symbol] = interval.most;
@@ -103,6 +114,13 @@ std::vector<ServedGroup> served_groups(const std::vector<const WorkItem*>& items
   const auto by_extent = [&](const WorkItem* a, const WorkItem* b) { return a->problem.extents.at(*symbol) < b->problem.extents.at(*symbol); };
   for (ServedGroup& group : groups) std::sort(group.items.begin(), group.items.end(), by_extent);
   return groups;
+}
+
+std::optional<ServedInterval> within(const ServedInterval& interval, const generators::cuda::LaunchGuard& guard) {
+  if (guard.exactly > 0) return std::nullopt;
+  const std::int64_t most = guard.at_most > 0 ? std::min(interval.most, guard.at_most) : interval.most;
+  const ServedInterval taken{(interval.least + guard.multiple - 1) / guard.multiple * guard.multiple, most / guard.multiple * guard.multiple};
+  return taken.least <= taken.most ? std::optional(taken) : std::nullopt;
 }
 
 std::vector<ServedInterval> bucket_intervals(const std::vector<std::int64_t>& extents) {

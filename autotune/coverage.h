@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "autotune/tuning.h"
+#include "generators/cuda/launch_record.h"
 
 namespace kiln::autotune {
 
@@ -34,6 +35,9 @@ struct ServedInterval {
   std::int64_t least = 0, most = 0;
 };
 std::vector<ServedInterval> bucket_intervals(const std::vector<std::int64_t>& extents);
+
+// Pure: the part of an interval whose ends a launch guard takes; nothing when there is none.
+std::optional<ServedInterval> within(const ServedInterval& interval, const generators::cuda::LaunchGuard& guard);
 
 // The problems a generic build is checked on: extents 1, a prime, and one below and above a tile, the offsets between arguments of one dimension kept
 // where the algorithm has them (an input two larger than its output stays two larger), and what the author requires of an extent too.

@@ -48,11 +48,7 @@ double elements_of(const Problem& problem) {
 // What the kernels ask that a symbol's extent be a multiple of.
 std::int64_t multiple_of(const std::string& symbol, const cuda::LaunchRecord& record, const Algorithm& algorithm) {
   const auto places = algorithm.symbols.find(symbol);
-  if (places == algorithm.symbols.end()) return 1;
-  std::int64_t multiple = 1;
-  for (const cuda::LaunchGuard& guard : record.guards)
-    if (std::find(places->second.begin(), places->second.end(), guard.length.place) != places->second.end()) multiple = std::lcm(multiple, guard.multiple);
-  return multiple;
+  return places == algorithm.symbols.end() ? 1 : cuda::guard_of(record, places->second).multiple;
 }
 
 // The smaller extents, each raised where it must be to an odd multiple: tiles seldom divide those.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "dsl/error.h"
 
@@ -219,6 +221,17 @@ std::int64_t blocks(const KernelLaunch& kernel, const Extents& extents, int sms)
 }
 
 std::int64_t bytes(const IntermediateBuffer& buffer, const Extents& extents) { return product(buffer.lengths, extents) * buffer.element_bytes; }
+
+LaunchGuard guard_of(const LaunchRecord& record, const std::vector<Axis>& places) {
+  LaunchGuard all;
+  for (const LaunchGuard& guard : record.guards) {
+    if (std::find(places.begin(), places.end(), guard.length.place) == places.end()) continue;
+    all.multiple = std::lcm(all.multiple, guard.multiple);
+    if (guard.at_most > 0) all.at_most = all.at_most > 0 ? std::min(all.at_most, guard.at_most) : guard.at_most;
+    if (guard.exactly > 0) all.exactly = guard.exactly;
+  }
+  return all;
+}
 
 std::optional<std::string> find_unmet(const LaunchRecord& record, const Extents& extents) {
   for (const LaunchGuard& guard : record.guards) {

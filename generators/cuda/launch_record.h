@@ -92,6 +92,9 @@ std::int64_t product(const std::vector<Length>& lengths, const Extents& extents)
 std::int64_t blocks(const KernelLaunch& kernel, const Extents& extents, int sms);
 std::int64_t bytes(const IntermediateBuffer& buffer, const Extents& extents);
 
+// What the guards ask, together, of an extent that stands at all of these places.
+LaunchGuard guard_of(const LaunchRecord& record, const std::vector<Axis>& places);
+
 // The first guard that a call does not satisfy: "y.0 is 1000, no multiple of 16". Nothing when it satisfies all.
 std::optional<std::string> find_unmet(const LaunchRecord& record, const Extents& extents);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kSharedWithoutAsking = 48 << 10;  // of a block, dynamic
 
 template <typename T>
-std::vector<std::byte> bytes_of(T value) {
+std::vector<std::byte> bytes_of(const T& value) {
   std::vector<std::byte> bytes(sizeof value);
   std::memcpy(bytes.data(), &value, sizeof value);
   return bytes;

@@ -28,6 +28,22 @@ TEST(BucketIntervals, part_neighbours_at_their_geometric_mean) {
   EXPECT_EQ(intervals[1].most, 627);
 }
 
+TEST(BucketIntervals, are_cut_to_what_a_gpus_kernels_take) {
+  const auto cut = [](std::int64_t multiple, std::int64_t at_most, std::int64_t exactly) {
+    generators::cuda::LaunchGuard guard;
+    guard.multiple = multiple;
+    guard.at_most = at_most;
+    guard.exactly = exactly;
+    const auto taken = within({3, 30}, guard);
+    return taken ? std::vector<std::int64_t>{taken->least, taken->most} : std::vector<std::int64_t>{};
+  };
+  EXPECT_EQ(cut(1, 0, 0), (std::vector<std::int64_t>{3, 30}));
+  EXPECT_EQ(cut(4, 0, 0), (std::vector<std::int64_t>{4, 28}));
+  EXPECT_EQ(cut(4, 10, 0), (std::vector<std::int64_t>{4, 8}));
+  EXPECT_EQ(cut(32, 0, 0), (std::vector<std::int64_t>{}));
+  EXPECT_EQ(cut(1, 0, 16), (std::vector<std::int64_t>{}));
+}
+
 std::shared_ptr<const Algorithm> product() {
   Algorithm algorithm;
   algorithm.arguments.resize(1);

@@ -49,6 +49,14 @@ TEST(LaunchRecord, prints_and_parses_back) {
   for (const Lowered& one : all()) EXPECT_EQ(cuda::parse_launch_record(print(one.record)), one.record);
 }
 
+TEST(LaunchRecord, says_what_it_asks_of_an_extent) {
+  const Lowered turned(turn(), "turn(m=100, n=200)", kTurned), fixed(norm(), "norm(m=5, n=512)", kTwoKernels);
+  const auto asked = [](const Lowered& one, const char* symbol) { return cuda::guard_of(one.record, one.algorithm.symbols.at(symbol)); };
+  EXPECT_EQ(asked(turned, "m").multiple, 4) << "rows of f32 are read 16 bytes at a time";
+  EXPECT_EQ(asked(fixed, "n").exactly, 512);
+  EXPECT_EQ(asked(fixed, "m"), cuda::LaunchGuard{});
+}
+
 TEST(LaunchRecord, formulas_give_the_numbers_of_the_plan) {
   for (const Lowered& one : all()) {
     ASSERT_EQ(one.record.kernels.size(), one.program.kernels.size());
