@@ -40,7 +40,7 @@ Build compute_bound() {
                                           .allocations = 1,
                                           .working_sets = {{"y.mo", 3 << 20}, {"c.update(0).ko", 40 << 10}, {"c.update(0).ki", 4 << 10}},
                                           .traffic_bytes = {{"l1", 64 << 20}, {"l2", 32 << 20}, {"l3", 13 << 20}}};
-  build.actual = generators::Actual{.vector_bits = 256, .loop_stack_loads = 0, .loop_stack_stores = 0, .code_bytes = 4096, .stack_frame_bytes = 128};
+  build.actual = generators::Actual{.vector_bits = 256, .loop_stack_loads = 0, .loop_stack_stores = 0, .code_bytes = 4096, .stack_frame_bytes = 128, .kernels = {}};
   return build;
 }
 
@@ -131,7 +131,7 @@ TEST(Advise, a_rejection_binds_by_its_reason) {
 TEST(Advise, nothing_known_is_said_to_be_unknown) {
   Build build;
   EXPECT_EQ(advise(build, device(), 2, 4).binds, "unknown");
-  build.predicted = generators::Predicted{.flops = {}, .parallel_tasks = {}, .peak_intermediate_bytes = {}, .working_sets = {}, .traffic_bytes = {}};
+  build.predicted = generators::Predicted{.flops = {}, .parallel_tasks = {}, .peak_intermediate_bytes = {}, .working_sets = {}, .traffic_bytes = {}, .kernels = {}};
   EXPECT_EQ(advise(build, device(), 2, 4).binds, "unknown");
 }
 

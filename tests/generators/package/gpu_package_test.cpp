@@ -88,7 +88,7 @@ class GpuPackage : public testing::Test {
   std::string load_device(int device) const { return told(function<int (*)(int)>("fast_load_device")(device)); }
 
   struct Call {
-    std::vector<std::int64_t> shape = {4, 64}, strides;
+    std::vector<std::int64_t> shape = {4, 64}, strides = {};
     DLDevice x_device{kDLCUDA, 0}, y_device{kDLCUDA, 0};
   };
   std::string plan(const Call& call) {
