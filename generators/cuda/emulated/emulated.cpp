@@ -85,7 +85,7 @@ class Arguments {
     return pointers_.back();
   }
   template <typename T>
-  void add(T value) {
+  void add(const T& value) {
     static_assert(sizeof value <= sizeof(Word));
     std::memcpy(fresh(), &value, sizeof value);
   }
