@@ -379,7 +379,7 @@ void Tuning::finals(double limit_s) {
     RaceOptions options;
     options.stage = RaceStage::final_;
     options.fresh_process = true;
-    options.limit_s = std::max(kLeastFinal_s, limit_s - seconds_since(start) - finals_need_s() + kLeastFinal_s);
+    options.limit_s = std::max(kLeastFinal_s, limit_s - seconds_since(start) - inputs_s());
     for (const Settled& one : race(finalists, options)) {
       if (!one.result.rejection) continue;
       // It passed before and does not now: no choice may fall on it.
@@ -396,7 +396,8 @@ void Tuning::finals(double limit_s) {
 }
 
 // A final is in a fresh process, which makes the inputs again.
-double Tuning::finals_need_s() const { return preparing_s_ - prepared_.reference_s + kLeastFinal_s; }
+double Tuning::inputs_s() const { return preparing_s_ - prepared_.reference_s; }
+double Tuning::finals_need_s() const { return inputs_s() + kLeastFinal_s; }
 
 Prospect Tuning::prospect() const {
   Prospect prospect;

@@ -59,6 +59,7 @@ class Tuning {
   void screen_and_rank(std::vector<Entrant> entrants);
   void settle(Entrant entrant, const std::optional<generators::Rejection>& rejection);
   std::optional<Entrant> incumbent() const;
+  double inputs_s() const;
 
   Run& run_;
   WorkItem item_;

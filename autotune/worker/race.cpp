@@ -90,6 +90,8 @@ class Race {
 
   double hopeless_ns() const { return cut_ns() * (cut_ns() > kLong_ns ? kLongHopeless : kHopeless); }
 
+  bool may_be_cut(const Runner& runner) const { return !runner.entry.is_baseline && !runner.entry.is_incumbent && std::isfinite(best_ns_); }
+
   // Warms a contender, and cuts it in a screen when that shows enough.
   void prepare(Runner& runner) {
     if (is_over()) return;
@@ -102,11 +104,11 @@ class Race {
         return;
       }
     }
-    const bool may_be_cut = is_screen() && !runner.entry.is_baseline && !runner.entry.is_incumbent && std::isfinite(best_ns_);
-    runner.warm_ns = runner.kernel->warm(may_be_cut ? hopeless_ns() : 0);
-    if (reject_if_broken(runner)) return;
-    if (may_be_cut && runner.warm_ns > hopeless_ns()) return cut(runner, runner.warm_ns);
-    if (is_screen() && runner.warm_ns > kSettles_ns) take_screen_samples(runner);
+    const bool is_cuttable = is_screen() && may_be_cut(runner);
+    runner.warm_ns = runner.kernel->warm(is_cuttable ? hopeless_ns() : 0);
+    if (reject_if_broken(runner) || !is_screen()) return;
+    if (is_cuttable && runner.warm_ns > hopeless_ns()) return cut(runner, runner.warm_ns);
+    if (runner.warm_ns > kSettles_ns) take_screen_samples(runner);
     else best_ns_ = std::min(best_ns_, runner.warm_ns);
   }
 
@@ -131,8 +133,7 @@ class Race {
     for (int i = 0; i < request_.protocol.screen_samples; ++i) runner.samples.push_back(runner.kernel->sample(0));
     if (reject_if_broken(runner)) return;
     std::vector<double> ns = clean_ns(runner.samples, request_.protocol.screen_samples);
-    const bool may_be_cut = !runner.entry.is_baseline && !runner.entry.is_incumbent && std::isfinite(best_ns_);
-    if (const double least = *std::min_element(ns.begin(), ns.end()); may_be_cut && least > cut_ns()) return cut(runner, least);
+    if (const double least = *std::min_element(ns.begin(), ns.end()); may_be_cut(runner) && least > cut_ns()) return cut(runner, least);
     best_ns_ = std::min(best_ns_, quantile(ns, request_.protocol.statistic()));
   }
 

@@ -7,26 +7,12 @@
 #include "dsl/schedule.h"
 #include "tests/autotune/cli/golden.h"
 #include "tests/generators/cuda/stream/algorithms.h"
+#include "tests/generators/cuda/stream/lowered.h"
 
 namespace kiln::tests {
 namespace {
 
 namespace cuda = generators::cuda;
-
-struct Lowered {
-  Algorithm algorithm;
-  Problem problem;
-  cuda::Program program;
-  cuda::LaunchRecord record;
-
-  Lowered(Algorithm of, const char* problem_text, const std::string& schedule)
-      : algorithm(std::move(of)), problem(resolve(parse_problem_text(problem_text), algorithm)), program(cuda::lower(algorithm, parse_schedule(schedule), problem)),
-        record(cuda::launch_record(program)) {}
-
-  cuda::Extents extents() const {
-    return [this](const Axis& place) { return extent_of(problem, algorithm, place.argument, place.dimension); };
-  }
-};
 
 constexpr const char* kSum = "c.compute_at(y, no)\nc.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 4).tensorize(ki, wgmma)";
 const std::string kOnce = std::string("y.tile(n, m, no, mo, ni, mi, 192, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, cooperative)\n") + kSum;

@@ -9,26 +9,12 @@
 #include "generators/cuda/image.h"
 #include "tests/autotune/cli/golden.h"
 #include "tests/generators/cuda/stream/algorithms.h"
+#include "tests/generators/cuda/stream/lowered.h"
 
 namespace kiln::tests {
 namespace {
 
 namespace cuda = generators::cuda;
-
-struct Lowered {
-  Algorithm algorithm;
-  Problem problem;
-  cuda::Program program;
-  cuda::LaunchRecord record;
-
-  Lowered(Algorithm of, const char* problem_text, const char* schedule)
-      : algorithm(std::move(of)), problem(resolve(parse_problem_text(problem_text), algorithm)), program(cuda::lower(algorithm, parse_schedule(schedule), problem)),
-        record(cuda::launch_record(program)) {}
-
-  cuda::Extents extents() const {
-    return [this](const Axis& place) { return extent_of(problem, algorithm, place.argument, place.dimension); };
-  }
-};
 
 const char* const kNorm = "y.rows(2, 64).vector(8).dependent_launch()\nscale.compute_at(y, m)\nsquares.compute_at(y, m)\n";
 const char* const kTwoKernels = "squares.compute_root().rows(1, 128)\ny.rows(1, 128).fix(n)\nscale.compute_at(y, m)\n";

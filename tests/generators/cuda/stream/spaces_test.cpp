@@ -9,25 +9,16 @@
 #include "schedules/devices.h"
 #include "schedules/spaces.h"
 #include "tests/generators/cuda/stream/algorithms.h"
+#include "tests/generators/cuda/stream/points.h"
 #include "tests/support/random_schedule.h"
 
 namespace kiln::tests {
 namespace {
 
 constexpr std::uint64_t kSeed = 20261130;
-constexpr int kDraws = 150;
 
 const Device& gpu() { return schedules::device_named("h200"); }
 const Device& older_gpu() { return schedules::device_named("a100"); }
-
-std::set<std::string> points_of(const schedules::Space& space, schedules::Random& random) {
-  std::set<std::string> schedules;
-  const auto add = [&](const schedules::Point& point) { schedules.insert(print(space.schedule(point))); };
-  for (const schedules::Seed& seed : space.seeds()) add(seed.point);
-  for (const schedules::Point& step : space.steps(space.seeds().front().point)) add(step);
-  for (int i = 0; i < kDraws; ++i) add(space.sample(random));
-  return schedules;
-}
 
 void expect_honoured(const Algorithm& algorithm, const std::string& problem_text, const std::string& space_name, std::size_t fewest, const Device& device = gpu()) {
   const Problem problem = resolve(parse_problem_text(problem_text), algorithm);
