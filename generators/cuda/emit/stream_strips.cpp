@@ -41,12 +41,13 @@ class StripsKernel : public SumsKernel {
     lines_.add("#pragma unroll");
     lines_.add(fmt::format("for (int v = 0; v < {}; ++v) {}[v] = {};", plan().accesses, vectors(weights().name),
                            load(weights(), fmt::format("(i64)(base + v) * columns + start + lane * {}", plan().vector))));
-    lines_.open_unrolled("r", plan().rows_at_once);
     for (const Operand& one : computation().operands)
-      if (one.reach == Reach::row_terms) load_terms_of_row(one);
+      if (one.reach == Reach::row_terms) load_terms_of_rows(one);
+    // Rows innermost: a weight is widened once for all of them.
     lines_.open_unrolled("v", plan().accesses);
+    lines_.open_unrolled("i", plan().vector);
     lines_.add("#pragma unroll");
-    lines_.open(fmt::format("for (int i = 0; i < {}; ++i)", plan().vector));
+    lines_.open(fmt::format("for (int r = 0; r < {}; ++r)", plan().rows_at_once));
     add_term("sums[r][i]");
     lines_.close();
     lines_.close();
@@ -61,14 +62,21 @@ class StripsKernel : public SumsKernel {
     return bytes == 4 || bytes == 8 || bytes == 16 || bytes == 32;
   }
 
-  void load_terms_of_row(const Operand& one) {
+  void load_terms_of_rows(const Operand& one) {
     // Fewer rows than there are sums for: the last one again, whose sum nobody stores.
     const std::string at = fmt::format("(i64){} * terms + base", plan().rows_at_once > 1 ? "min(r, rows - 1)" : "r");
-    const int bytes = plan().accesses * one.type.bytes();
-    if (is_in_vector(one)) return lines_.add(fmt::format("const Vec<{}> {} = load_stream<{}, {}>({} + {});", bytes, vectors(one.name), bytes, load_word(one), pointer(one.name), at));
-    lines_.add(fmt::format("{} {}[{}];", value_type(one.type), vectors(one.name), plan().accesses));
+    const int bytes = plan().accesses * one.type.bytes(), rows = plan().rows_at_once;
+    if (is_in_vector(one)) {
+      lines_.add(fmt::format("Vec<{}> {}[{}];", bytes, vectors(one.name), rows));
+      lines_.add("#pragma unroll");
+      lines_.add(fmt::format("for (int r = 0; r < {}; ++r) {}[r] = load_stream<{}, {}>({} + {});", rows, vectors(one.name), bytes, load_word(one), pointer(one.name), at));
+      return;
+    }
+    lines_.add(fmt::format("{} {}[{}][{}];", value_type(one.type), vectors(one.name), rows, plan().accesses));
+    lines_.open_unrolled("r", rows);
     lines_.add("#pragma unroll");
-    lines_.add(fmt::format("for (int v = 0; v < {}; ++v) {}[v] = {};", plan().accesses, vectors(one.name), read_one(one.type, load_one(one, at + " + v"))));
+    lines_.add(fmt::format("for (int v = 0; v < {}; ++v) {}[r][v] = {};", plan().accesses, vectors(one.name), read_one(one.type, load_one(one, at + " + v"))));
+    lines_.close();
   }
 
   void share() {
@@ -104,7 +112,7 @@ class StripsKernel : public SumsKernel {
 
   std::string term_operand(const Operand& one) const override {
     if (one.reach != Reach::row_terms) return fmt::format("{}({}[v].w, i)", storage_of(one.type).at, vectors(one.name));
-    return is_in_vector(one) ? fmt::format("{}({}.w, v)", storage_of(one.type).at, vectors(one.name)) : vectors(one.name) + "[v]";
+    return is_in_vector(one) ? fmt::format("{}({}[r].w, v)", storage_of(one.type).at, vectors(one.name)) : vectors(one.name) + "[r][v]";
   }
 };
 
