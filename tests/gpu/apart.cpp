@@ -102,7 +102,7 @@ int run_all_apart() {
     Outcome outcome = run_in_child(filter);
     has_passed &= outcome.has_passed;
     if (outcome.is_done || outcome.begun.empty()) {
-      for (const std::string& test : lost) std::printf("[  FAILED  ] %s ended its process; no other tests of its parameter were run\n", test.c_str());
+      for (const std::string& test : lost) std::printf("[  FAILED  ] %s ended its process; those of its parameter that were left are not run\n", test.c_str());
       return has_passed ? 0 : 1;
     }
     lost.push_back(outcome.begun.back());
