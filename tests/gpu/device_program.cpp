@@ -13,14 +13,14 @@ namespace {
 namespace cuda = generators::cuda;
 namespace cu = generators::cuda::driver;
 
-cuda::LoadedProgram loaded(const cuda::Program& program) {
+cuda::LoadedProgram loaded(const cuda::Program& program, cuda::LaunchRecord record) {
   const cu::OpenDevice& device = hopper();
-  return {device, cubin_of(program.text(), program.kernels.front().text.name, !program.is_strict), launch_record(program)};
+  return {device, cubin_of(program.text(), program.kernels.front().text.name, !program.is_strict), std::move(record)};
 }
 
 }  // namespace
 
-DeviceProgram::DeviceProgram(const cuda::Program& program) : program_(loaded(program)) {}
+DeviceProgram::DeviceProgram(const cuda::Program& program, cuda::LaunchRecord record) : program_(loaded(program, std::move(record))) {}
 
 std::string DeviceProgram::run(cuda::Emulated::Call& call) const try {
   std::map<std::string, cu::DeviceMemory> memory;
@@ -42,6 +42,9 @@ std::string DeviceProgram::run(cuda::Emulated::Call& call) const try {
   }
   for (auto& [name, bytes] : call.outputs) stream().read(bytes.data(), arguments.buffers.at(name), bytes.size());
   return {};
+} catch (const cu::DriverError& error) {
+  end_if_lost(error.what());
+  return error.what();
 } catch (const Error& error) {
   return error.what();
 }

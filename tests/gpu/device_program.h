@@ -11,10 +11,13 @@ namespace kiln::gpu {
 
 class DeviceProgram {
  public:
-  // Throws Missing where there is no device or no NVRTC.
-  explicit DeviceProgram(const generators::cuda::Program& program);
+  // `record`: how it is launched. Throws Missing where there is no device or no NVRTC.
+  DeviceProgram(const generators::cuda::Program& program, generators::cuda::LaunchRecord record);
 
-  // What went wrong: the driver's words, or an input that was written; empty: nothing. A call that has not ended after ten seconds ends the process.
+  const generators::cuda::LaunchRecord& record() const { return program_.record(); }
+
+  // What went wrong: the driver's words, or an input that was written; empty: nothing. A call that has not ended after ten seconds ends the process, and so
+  // does one after which the device does nothing more for it.
   std::string run(generators::cuda::Emulated::Call& call) const;
 
  private:

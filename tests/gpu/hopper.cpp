@@ -1,5 +1,7 @@
 #include "hopper.h"
 
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +25,14 @@ cu::OpenDevice opened() try {
   throw Missing(missing.what());
 }
 
+[[noreturn]] void end(const std::string& words) {
+  const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
+  const std::string name = test == nullptr ? "outside a test" : std::string(test->test_suite_name()) + "." + test->name();
+  std::printf("%s: %s\n", name.c_str(), words.c_str());
+  std::fflush(stdout);
+  std::_Exit(1);
+}
+
 }  // namespace
 
 const cu::OpenDevice& hopper() {
@@ -36,15 +46,17 @@ const cu::Stream& stream() {
 }
 
 void wait() {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (!stream().is_idle()) {
-    if (std::chrono::steady_clock::now() > end) {
-      std::puts("the kernel has not ended after 10 seconds");
-      std::fflush(stdout);
-      std::_Exit(1);
-    }
+    if (std::chrono::steady_clock::now() > last) end("the kernel has not ended after 10 seconds");
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
+}
+
+void end_if_lost(const std::string& words) try {
+  (void)stream().is_idle();
+} catch (const cu::DriverError&) {
+  end(words);
 }
 
 }  // namespace kiln::gpu
