@@ -1,24 +1,28 @@
 // Compiles every plan of the CUDA spaces, once a text, and holds what was predicted against what the compiler says: a table in Markdown. No GPU is
 // needed.
 // usage: compile_all [--minutes N] [--kept FILE] [PROBLEM...]
-// Texts that there is no time for are left out, drawn at random: the columns say how many were compiled. With --kept a later run goes on where this
-// one ended.
+// Texts that there is no time for are left out, drawn at random: the columns say how many were compiled. Outcomes are kept in FILE (compile_all.txt),
+// where a later run goes on.
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <fstream>
 #include <map>
-#include <mutex>
 #include <random>
 #include <sstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "bench/plan_texts.h"
 #include "dsl/error.h"
@@ -54,7 +58,7 @@ const std::vector<std::string>& all_problems() {
 
 struct Arguments {
   double minutes = 60;
-  std::string kept;
+  std::string kept = "compile_all.txt";
   std::vector<std::string> problems;
 };
 
@@ -95,7 +99,7 @@ std::string print(const Outcome& outcome) {
   return text;
 }
 
-Outcome outcome_of(std::istringstream& line) {
+Outcome read_outcome(std::istringstream& line) {
   Outcome outcome;
   line >> outcome.code >> outcome.seconds;
   for (KernelFacts kernel; line >> kernel.registers >> kernel.spill_bytes >> kernel.shared_bytes;) outcome.kernels.push_back(kernel);
@@ -115,7 +119,10 @@ Outcome built(const cuda::compile::Nvrtc& nvrtc, const Plans& plans, std::uint64
   try {
     const generators::Build build = cuda::build(nvrtc, plans.algorithm, plans.space.schedule(plans.space.unrank(rank)), plans.problem, device);
     outcome.code = "built";
-    if (build.rejection) outcome.code = build.rejection->text.empty() ? "unexplained" : std::string(print(build.rejection->reason));
+    if (build.rejection) {
+      outcome.code = build.rejection->text.empty() ? "unexplained" : std::string(print(build.rejection->reason));
+      std::fprintf(stderr, "%s\n", fmt::format("{}, point {}: {}", print(plans.problem), rank, build.rejection->text).c_str());
+    }
     if (build.actual)
       for (const KernelResources& kernel : build.actual->kernels) outcome.kernels.push_back({kernel.registers, kernel.spill_bytes, kernel.shared_bytes});
   } catch (const std::exception& error) {
@@ -126,59 +133,71 @@ Outcome built(const cuda::compile::Nvrtc& nvrtc, const Plans& plans, std::uint64
   return outcome;
 }
 
-// Outcomes by text, in a file when there is one.
+// Outcomes by text, in a file of one line each: every process that compiles appends to it, and who has waited for them reads it again.
 class Kept {
  public:
-  explicit Kept(const std::string& path) {
-    if (path.empty()) return;
-    std::ifstream file(path);
-    for (std::string text; std::getline(file, text);) {
-      std::istringstream line(text);
-      std::string key;
-      line >> key;
-      outcomes_[key] = outcome_of(line);
-    }
-    out_.open(path, std::ios::app);
-    if (!out_) throw UsageError("cannot write " + path);
+  explicit Kept(std::string path) : path_(std::move(path)) {
+    if (!std::ofstream(path_, std::ios::app)) throw UsageError("cannot write " + path_);
+    read();
   }
   const Outcome* find(const Digest& text) const {
     const auto found = outcomes_.find(text.hex());
     return found == outcomes_.end() ? nullptr : &found->second;
   }
-  void add(const Digest& text, const Outcome& outcome) {
-    const std::lock_guard lock(mutex_);
-    outcomes_[text.hex()] = outcome;
-    if (out_.is_open()) out_ << text.hex() << " " << print(outcome) << "\n" << std::flush;
+  // Whole lines at once, so that those of several processes never mix.
+  void append(const Digest& text, const Outcome& outcome) const {
+    std::ofstream(path_, std::ios::app) << text.hex() + " " + print(outcome) + "\n" << std::flush;
+  }
+  void read() {
+    std::ifstream file(path_);
+    for (std::string text; std::getline(file, text);) {
+      std::istringstream line(text);
+      std::string key;
+      line >> key;
+      outcomes_[key] = read_outcome(line);
+    }
   }
 
  private:
-  std::mutex mutex_;
+  std::string path_;
   std::map<std::string, Outcome> outcomes_;
-  std::ofstream out_;
 };
 
 struct Session {
   const cuda::compile::Nvrtc& nvrtc;
   const Device& device;
-  unsigned threads;
+  unsigned processors;
   std::vector<Plans> plans;
   Texts texts;
 
-  // Of the problem's texts those that have no outcome yet, in random order, until the deadline.
-  void compile(const Plans& one, Kept& kept, Clock::time_point deadline) {
+  // Of the problem's texts those that have no outcome yet, in random order, until the deadline. In processes: sixteen threads of one compile no more
+  // than four do, and NVRTC refuses some sound texts there.
+  void compile(const Plans& one, Kept& kept, Clock::time_point deadline) const {
     std::vector<Digest> work;
     for (const Digest& text : one.texts)
       if (kept.find(text) == nullptr) work.push_back(text);
     std::shuffle(work.begin(), work.end(), std::mt19937(kSeed));
-    std::atomic<std::size_t> next = 0;
-    std::vector<std::jthread> workers;
-    for (unsigned i = 0; i < threads; ++i)
-      workers.emplace_back([&] {
-        for (std::size_t at = next++; at < work.size() && Clock::now() < deadline; at = next++) {
-          const TextOrigin& origin = texts.origin(work[at]);
-          kept.add(work[at], built(nvrtc, plans[origin.problem], origin.rank, device));
-        }
-      });
+    std::vector<pid_t> workers;
+    for (unsigned i = 0; i < processors; ++i) {
+      const pid_t worker = fork();
+      if (worker < 0) throw EnvironmentError(fmt::format("cannot fork: {}", std::strerror(errno)));
+      if (worker == 0) {
+        for (std::size_t at = i; at < work.size() && Clock::now() < deadline; at += processors) kept.append(work[at], outcome_of(work[at]));
+        _exit(0);
+      }
+      workers.push_back(worker);
+    }
+    for (const pid_t worker : workers) {
+      int status = 0;
+      if (waitpid(worker, &status, 0) < 0 || status != 0) throw EnvironmentError(fmt::format("a process that compiles ended with status {:#x}", status));
+    }
+    kept.read();
+  }
+
+ private:
+  Outcome outcome_of(const Digest& text) const {
+    const TextOrigin& origin = texts.origin(text);
+    return built(nvrtc, plans[origin.problem], origin.rank, device);
   }
 };
 
@@ -254,7 +273,7 @@ int run(const Arguments& arguments) {
   Kept kept(arguments.kept);
   for (const std::string& problem : arguments.problems) {
     session.plans.push_back(plans_of(problem, session.device));
-    session.texts.add(session.plans.back(), session.plans.size() - 1, session.device, session.threads);
+    session.texts.add(session.plans.back(), session.plans.size() - 1, session.device, session.processors);
     const Plans& one = session.plans.back();
     std::fprintf(stderr, "%s\n", fmt::format("{}: {} plans, {} texts, {} of them new, {:.0f} s", problem, one.count, one.texts.size(), one.fresh, one.seconds).c_str());
   }
@@ -268,7 +287,7 @@ int run(const Arguments& arguments) {
     session.compile(*order[i], kept, now + std::max(Clock::duration{}, end - now) / static_cast<int>(order.size() - i));
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  std::printf("NVRTC %s for sm_90a, %u threads, %.0f s.\n", nvrtc.version().c_str(), session.threads, seconds);
+  std::printf("NVRTC %s for sm_90a, %u processors, %.0f s.\n", nvrtc.version().c_str(), session.processors, seconds);
   print_table(session, kept);
   return 0;
 }
