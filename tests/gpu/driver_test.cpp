@@ -1,6 +1,7 @@
 // The driver layer on a device, and the formulas of resources against what the driver counts.
 #include <gtest/gtest.h>
 
+#include "generators/cuda/compile/compile.h"
 #include "generators/cuda/driver/memory.h"
 #include "generators/cuda/resources/residency.h"
 #include "hopper.h"
@@ -12,6 +13,7 @@ namespace kiln::gpu {
 namespace {
 
 using namespace generators::cuda::driver;
+namespace compile = generators::cuda::compile;
 
 // `add` is light, `churn` keeps 64 numbers in registers.
 constexpr char kText[] = R"(#include "types.cuh"
@@ -56,6 +58,14 @@ class OnDevice : public testing::Test {
  private:
   std::string cubin_;
 };
+
+TEST_F(OnDevice, nvrtc_reports_the_resources_of_a_text_that_was_compiled_before) {
+  const compile::Nvrtc nvrtc;
+  const compile::Source source{.text = kText, .kernels = {"add", "churn"}};
+  const compile::Compiled first = compile::compile(nvrtc, source), again = compile::compile(nvrtc, source);
+  ASSERT_FALSE(again.rejection) << again.rejection->text;
+  EXPECT_EQ(again.kernels, first.kernels);
+}
 
 TEST_F(OnDevice, a_device_of_a_known_model_is_what_its_data_sheet_says) {
   const Device found = device();

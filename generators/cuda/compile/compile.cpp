@@ -10,8 +10,9 @@
 namespace kiln::generators::cuda::compile {
 namespace {
 
-// -v: the log gives each kernel's resources.
-constexpr std::array kOptions{"-std=c++17", "--ptxas-options=-v"};
+// -v: the log gives each kernel's resources. Where there is a driver NVRTC keeps what it compiled in the driver's cache, and what it takes from there has no
+// such log.
+constexpr std::array kOptions{"-std=c++17", "--ptxas-options=-v", "--no-cache"};
 
 std::vector<std::string> options_of(const Source& source) {
   std::vector<std::string> options{"--gpu-architecture=" + source.arch};
