@@ -53,7 +53,7 @@ Protocol gpu_protocol(Cache cache) {
           .cache = cache,
           .sample_us = 250,
           .warm_ms = 20,
-          .screen_samples = 3,
+          .screen_samples = 5,
           .round_samples = 5,
           .rank_samples = 15,
           .max_samples = 60,

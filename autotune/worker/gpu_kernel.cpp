@@ -26,6 +26,11 @@ GpuRotation::GpuRotation(const driver::OpenDevice& device, const driver::Stream&
     sets_.push_back(std::make_unique<GpuMemory>(device, stream, algorithm, inputs, originals, true));
     sets_.back()->reset(std::byte{0xff});
   }
+  if (cache == Cache::hot) swept_.emplace(device, 2 * static_cast<std::size_t>(l2_bytes));
+}
+
+void GpuRotation::sweep() const {
+  if (swept_) stream_.fill(swept_->address(), 0, swept_->bytes());
 }
 
 GpuKernel::GpuKernel(const generators::cuda::LoadedProgram& program, GpuRotation& rotation, const Protocol& protocol, SharedPage& page, std::int64_t id)
@@ -57,6 +62,13 @@ double GpuKernel::timed(const Work& work) {
 
 double GpuKernel::call_once() {
   return timed([&] { launch_next(); });
+}
+
+void GpuKernel::begin_burst() {
+  timed([&] {
+    rotation_.sweep();
+    launch_next();
+  });
 }
 
 // Captured launches take the sets in turn, and all of them equally often: a replay is as cold as single calls are.

@@ -58,6 +58,9 @@ class TimedKernel {
   // A single call, as it is.
   virtual double call_once() = 0;
 
+  // Before samples in a row: one call, untimed, because whoever was called before has left its own code and data in the caches.
+  virtual void begin_burst() { call_once(); }
+
   virtual Sample sample(int round) = 0;
 
   // What was said of the first call that failed.

@@ -20,7 +20,7 @@ using generators::Rejection;
 
 constexpr double kHopeless = 4;    // times the screen's cut: no need to be warm to see that
 constexpr double kLongHopeless = 1.2, kLong_ns = 5e7;  // calls that long are nearly as fast cold
-constexpr double kSettles_ns = 1e6;  // a call that long has made the caches its own before it ends
+constexpr double kSettles_ns = 1e6;  // a call that long has made the caches its own before it ends, whatever was in them
 constexpr int kLeastInRound = 3;   // samples of the longest kernels
 constexpr double kFarBehind = 2;   // times the anchor: of such a baseline one sample a round tells the ratio well enough, more would eat the race
 constexpr std::uint64_t kFloorTries = 3;
@@ -66,8 +66,7 @@ class Race {
       prepare(*runner);
       if (baseline_failed()) return;
     }
-    if (is_screen()) screen();
-    else run_rounds();
+    if (!is_screen()) run_rounds();
     if (baseline_failed()) return;
     for (const auto& runner : runners_) tell(*runner, std::nullopt);
   }
@@ -108,24 +107,9 @@ class Race {
     runner.warm_ns = runner.kernel->warm(is_cuttable ? hopeless_ns() : 0);
     if (reject_if_broken(runner) || !is_screen()) return;
     if (is_cuttable && runner.warm_ns > hopeless_ns()) return cut(runner, runner.warm_ns);
-    if (runner.warm_ns > kSettles_ns) take_screen_samples(runner);
-    else best_ns_ = std::min(best_ns_, runner.warm_ns);
-  }
-
-  // A kernel that was warmed for thousands of calls has made the caches its own, down to which of its lines they keep; in the races that decide, and in
-  // applications, others run before it. So short ones are sampled after all were warmed.
-  void screen() {
-    best_ns_ = std::numeric_limits<double>::infinity();
-    for (const auto& runner : runners_) {
-      if (is_over()) return;
-      if (runner->is_told || runner->is_out) continue;
-      if (runner->samples.empty()) {
-        runner->kernel->call_once();
-        take_screen_samples(*runner);
-      } else {
-        best_ns_ = std::min(best_ns_, quantile(clean_ns(runner->samples, request_.protocol.screen_samples), request_.protocol.statistic()));
-      }
-    }
+    // As in the races that decide: a kernel that was warmed for thousands of calls has made the caches its own, down to which of its lines they keep.
+    if (runner.warm_ns < kSettles_ns) runner.kernel->begin_burst();
+    take_screen_samples(runner);
   }
 
   // Cuts it when it is too slow.
@@ -204,11 +188,10 @@ class Race {
     return starters;
   }
 
-  // One call first, untimed: the contender before it has left its own code and data in the caches.
   void run_burst(Runner& runner, const Runner& base, int round) {
     const bool is_far_behind = runner.entry.is_baseline && runner.kernel->sample_ns() > request_.protocol.round_ms * 1e6 / kLeastInRound &&
                                runner.kernel->sample_ns() > kFarBehind * base.kernel->sample_ns();
-    if (!is_far_behind) runner.kernel->call_once();
+    if (!is_far_behind) runner.kernel->begin_burst();
     const int samples = is_far_behind ? 1 : samples_in_round(*runner.kernel, request_.protocol, kLeastInRound);
     for (int i = 0; i < samples; ++i) runner.samples.push_back(runner.kernel->sample(round));
     reject_if_broken(runner);
