@@ -165,7 +165,7 @@ TEST_F(Compiling, a_real_cubin_with_any_byte_changed_is_read_or_refused) {
 TEST_F(Compiling, the_toolchain_is_the_compiler_its_options_and_the_prelude) {
   EXPECT_TRUE(std::regex_match(nvrtc_->version(), std::regex(R"(\d+\.\d+\.\d+)"))) << nvrtc_->version();
   EXPECT_NE(nvrtc_->path().find("libnvrtc"), std::string::npos);
-  const std::regex form("nvrtc " + nvrtc_->version() + "\noption -std=c\\+\\+17\noption --ptxas-options=-v\nprelude [0-9a-f]{64}\n");
+  const std::regex form("nvrtc " + nvrtc_->version() + "\noption -std=c\\+\\+17\noption --ptxas-options=-v\noption --no-cache\nprelude [0-9a-f]{64}\n");
   EXPECT_TRUE(std::regex_match(toolchain_text(*nvrtc_), form)) << toolchain_text(*nvrtc_);
 }
 
