@@ -108,17 +108,20 @@ std::string function_name(const Algorithm& algorithm, const Computation& computa
   return name;
 }
 
-// The stage whose products the tensor cores add up, or null.
-const StageLoops* find_tensorized(const LoopNest& nest, const Computation& computation) {
-  if (!computation.terms) return nullptr;
-  const StageLoops& sum = nest.stage(nest.find(computation.find_dot()->name));
-  return sum.tensor.said_by == kNoDirective ? nullptr : &sum;
+// The stages that are summed for each element.
+std::vector<const StageLoops*> sums_of(const LoopNest& nest, const Computation& computation) {
+  std::vector<const StageLoops*> sums;
+  for (const Value* dot : computation.dots()) sums.push_back(&nest.stage(nest.find(dot->name)));
+  return sums;
 }
+
+bool is_tensorized(const StageLoops* sum) { return sum->tensor.said_by != kNoDirective; }
 
 // The schedule's words choose the skeleton: a tensorized sum is the ring's, everything else the stream's.
 Kernel make_kernel(const LoopNest& nest, Computation computation, const StageLoops& leader, const std::string& name, const Capability& capability) {
-  if (const StageLoops* sum = find_tensorized(nest, computation)) {
-    RingPlan plan = plan_ring(std::move(computation), leader, *sum, capability);
+  const std::vector<const StageLoops*> sums = sums_of(nest, computation);
+  if (std::any_of(sums.begin(), sums.end(), is_tensorized)) {
+    RingPlan plan = plan_ring(std::move(computation), leader, sums, capability);
     KernelText text = emit_ring(plan, name);
     return {std::move(plan), std::move(text)};
   }
@@ -133,7 +136,8 @@ void require_taken(const LoopNest& nest, const Schedule& schedule, const Program
   for (const StageLoops& stage : nest.stages()) {
     if (stage.tensor.said_by == kNoDirective) continue;
     const bool is_taken = std::any_of(program.kernels.begin(), program.kernels.end(), [&](const Kernel& kernel) {
-      return kernel.plan.ring() != nullptr && kernel.plan.ring()->dot().name == stage.name;
+      const Value* value = kernel.plan.ring() != nullptr ? kernel.plan.computation().find_value(stage.name) : nullptr;
+      return value != nullptr && value->kind == Value::Kind::dot;
     });
     if (is_taken) continue;
     const Directive& directive = schedule.directives[stage.tensor.said_by];

@@ -14,7 +14,7 @@ class SumsKernel : public StreamKernel {
 
  protected:
   const Operand& weights() const;   // read once, by column and term
-  const Value& dot() const { return *computation().find_dot(); }
+  const Value& dot() const { return *computation().dots().front(); }
   void declare_lengths();
   // Stores the element at `row` and `column`, whose sum is the local `sum`.
   void store_element();

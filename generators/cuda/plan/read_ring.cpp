@@ -5,14 +5,12 @@
 #include <array>
 
 #include "dsl/error.h"
-#include "dsl/float8_pattern.h"
 #include "generators/cuda/plan/loop_spread.h"
+#include "generators/cuda/plan/ring_matrices.h"
 #include "generators/cuda/plan/ring_plan.h"
 
 namespace kiln::generators::cuda {
 namespace {
-
-constexpr DType kCode{TypeClass::unsigned_int, 8};
 
 bool is_short_float(DType type) { return type.is_float() && type.bits == 16; }
 
@@ -21,13 +19,14 @@ constexpr std::int64_t kMostTile = 256;
 
 class Reader {
  public:
-  Reader(Computation computation, const StageLoops& leader, const StageLoops& sum) : leader_(leader), sum_(sum) { plan_.computation = std::move(computation); }
+  Reader(Computation computation, const StageLoops& leader, std::vector<const StageLoops*> sums) : leader_(leader), sums_(std::move(sums)) { plan_.computation = std::move(computation); }
 
   RingPlan read() {
     require_words();
     read_roles();
     read_tile();
-    read_steps();
+    read_steps(sum());
+    require_alike();
     read_sides();
     require_steps();
     read_output();
@@ -43,14 +42,15 @@ class Reader {
 
   const Computation& computation() const { return plan_.computation; }
   const KernelShape& kernel() const { return leader_.kernel; }
-  const TensorShape& tensor() const { return sum_.tensor; }
+  const StageLoops& sum() const { return *sums_.front(); }  // where there are several they are scheduled alike
 
   void require_words() const {
     const KernelShape& said = kernel();
     if (said.rows_per_block > 0 || said.dot_columns > 0 || said.strip_lanes > 0 || said.vector > 0 || said.accesses > 0 || said.cluster > 0 || !said.fixed.empty() || !said.loads.empty())
-      refuse(fmt::format("rows, dots, strips, vector, accesses, cluster, fix and cache have no place beside a tensorized sum; {} is one", sum_.name));
-    if (tensor().step.empty() || tensor().stages == 0)
-      refuse(fmt::format("a ring needs the sum tensorized and what it reads staged: write {}.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 4).tensorize(ki, wgmma)", sum_.name));
+      refuse(fmt::format("rows, dots, strips, vector, accesses, cluster, fix and cache have no place beside a tensorized sum; {} is one", sum().name));
+    for (const StageLoops* one : sums_)
+      if (one->tensor.step.empty() || one->tensor.stages == 0)
+        refuse(fmt::format("a ring needs the sum tensorized and what it reads staged: write {}.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 4).tensorize(ki, wgmma)", one->name));
     if (said.consumers == 0) refuse(fmt::format("who copies and who multiplies is not said: write {}.warps(1, 2, cooperative)", leader_.name));
     if (computation().axes.size() != 2) refuse(fmt::format("the tensor cores multiply matrices, and this has {} dimensions", computation().axes.size()));
   }
@@ -91,20 +91,32 @@ class Reader {
   }
 
   // ---- a step: the inner part of the terms
-  void read_steps() {
-    const Definition& update = *sum_.find(0, "");
-    const std::string form = fmt::format("write {0}.update(0).split({1}, {1}o, {1}i, 64).stage_in({1}o, shared, 4).tensorize({1}i, wgmma)", sum_.name, computation().terms->loop);
-    const Definition& pure = sum_.definitions.front();
+  void read_steps(const StageLoops& sum) {
+    const Definition& update = *sum.find(0, "");
+    const TensorShape& tensor = sum.tensor;
+    const std::string form = fmt::format("write {0}.update(0).split({1}, {1}o, {1}i, 64).stage_in({1}o, shared, 4).tensorize({1}i, wgmma)", sum.name, sum.facts->stage->updates.front().reduction.front().name);
+    const Definition& pure = sum.definitions.front();
     const bool is_marked = std::any_of(update.order.begin(), update.order.end(), [&](int id) { return update.loop(id).kind != LoopKind::serial; });
-    if (!pure.rewrites.empty() || update.rewrites.size() != 1 || is_marked) refuse(fmt::format("of {}'s loops the terms are split once and nothing else is said: {}", sum_.name, form));
+    if (!pure.rewrites.empty() || update.rewrites.size() != 1 || is_marked) refuse(fmt::format("of {}'s loops the terms are split once and nothing else is said: {}", sum.name, form));
     const LoopRewrite& split = update.rewrites.front();
     const std::string &inner = update.loop(split.inner).name, &outer = update.loop(split.outer).name;
-    if (split.kind != LoopRewrite::Kind::split || tensor().step != inner || tensor().staged_at != outer)
+    if (split.kind != LoopRewrite::Kind::split || tensor.step != inner || tensor.staged_at != outer)
       refuse(fmt::format("the tensor cores take the inner part of the terms and stages lie at the outer one, '{}' and '{}': {}", inner, outer, form));
-    if (!tensor().split_loop.empty() && tensor().split_loop != outer) refuse(fmt::format("split_reduction({}, …): blocks share the outer part of the terms, '{}'", tensor().split_loop, outer));
+    if (!tensor.split_loop.empty() && tensor.split_loop != outer) refuse(fmt::format("split_reduction({}, …): blocks share the outer part of the terms, '{}'", tensor.split_loop, outer));
     plan_.depth = static_cast<int>(split.factor);
-    plan_.stages = static_cast<int>(tensor().stages);
-    plan_.parts = static_cast<int>(std::max<std::int64_t>(1, tensor().parts));
+    plan_.stages = static_cast<int>(tensor.stages);
+    plan_.parts = static_cast<int>(std::max<std::int64_t>(plan_.parts, tensor.parts));
+  }
+
+  // The steps of one ring are those of all sums.
+  void require_alike() {
+    const int depth = plan_.depth, stages = plan_.stages;
+    for (const StageLoops* one : sums_) {
+      read_steps(*one);
+      if (plan_.depth != depth || plan_.stages != stages)
+        refuse(fmt::format("{} and {} share a ring: their terms are split by one factor and staged as often, found {} in {} stages and {} in {}", sum().name, one->name, depth, stages,
+                           plan_.depth, plan_.stages));
+    }
   }
 
   // Whole lines of 128 bytes are copied, and a box of them has 256 at most.
@@ -114,54 +126,56 @@ class Reader {
       refuse(fmt::format("a step of {} terms; whole lines of 128 bytes are copied, {}", plan_.depth, line == 64 ? "64 terms or 128, 192, 256" : "128 terms or 256"));
   }
 
-  // ---- the operands: a term is their product, of codes of E4M3 that of what they stand for
-  int operand_of(const Expression& factor) const {
-    const Expression* e = &factor;
-    const auto decoded = match_decode_float8(factor);
-    if (decoded && decoded->format.name == kE4M3FN.name) e = decoded->value.get();
-    if (e->op == Op::cast && e->type == kFloat32 && is_short_float(e->args[0]->type)) e = e->args[0].get();
-    if (e->op != Op::load) return -1;
-    for (std::size_t i = 0; i < computation().operands.size(); ++i)
-      if (computation().operands[i].name == e->name) return static_cast<int>(i);
-    return -1;
-  }
-
+  // ---- the operands
   void read_sides() {
-    const Value& dot = plan_.dot();
-    const Expression& term = *dot.expression;
-    std::array<int, 2> places{-1, -1};
-    if (term.op == Op::mul) places = {operand_of(*term.args[0]), operand_of(*term.args[1])};
-    if (places[0] < 0 || places[1] < 0 || places[0] == places[1])
-      refuse(fmt::format("the terms of {} are {}; the tensor cores multiply two matrices as they are in memory", dot.name, print(term)));
-    const auto reach = [&](int place) { return computation().operands[static_cast<std::size_t>(place)].reach; };
-    if (reach(places[0]) != Reach::row_terms) std::swap(places[0], places[1]);
-    const bool are_matrices = reach(places[0]) == Reach::row_terms && (reach(places[1]) == Reach::column_terms || reach(places[1]) == Reach::terms_of_columns);
-    if (!are_matrices) refuse(fmt::format("the terms of {} are no product of a row of one matrix and a column of another", dot.name));
-    for (const int place : places) {
-      const Operand& one = computation().operands[static_cast<std::size_t>(place)];
-      if (!is_short_float(one.type) && one.type != kCode) refuse(fmt::format("{} is of {}; the ring multiplies bf16, f16 and codes of E4M3", one.name, print(one.type)));
-    }
-    if (computation().operands[static_cast<std::size_t>(places[0])].type != computation().operands[static_cast<std::size_t>(places[1])].type)
-      refuse(fmt::format("the terms of {} are products of two types; the tensor cores multiply two of one", dot.name));
+    const RingMatrices matrices = ring_matrices(computation(), leader_.name);
     RingSide &rows = plan_.is_swapped ? plan_.q : plan_.p, &columns = plan_.is_swapped ? plan_.p : plan_.q;
-    rows.operand = places[0];
-    columns.operand = places[1];
-    columns.has_terms_inside = reach(places[1]) == Reach::column_terms;
+    rows.operands = {matrices.rows};
+    columns.operands = matrices.columns;
+    columns.has_terms_inside = matrices.columns_have_terms_inside;
     if (plan_.is_promoted() && !columns.has_terms_inside)
       refuse(fmt::format("the columns of a term of {} are neighbours; of 8-bit floats the tensor cores take terms that are", plan_.operand(columns).name));
     if (plan_.is_promoted() && plan_.is_pingpong)
       refuse("sums of 8-bit floats are added up outside the tensor cores every 128 terms: consumers that share a tile fill each other's waits, pingpong leaves them");
-    for (RingSide* side : {&rows, &columns}) {
-      const std::string& buffer = plan_.operand(*side).buffer;
-      if (const auto said = kernel().l2_promotions.find(buffer); said != kernel().l2_promotions.end()) side->l2_promotion_bytes = static_cast<int>(said->second);
-      if (const auto said = kernel().evictions.find(buffer); said != kernel().evictions.end()) side->is_evicted_first = said->second == "first";
-    }
-    const auto require_side = [&](const std::string& argument, const char* word) {
-      if (argument != plan_.operand(rows).buffer && argument != plan_.operand(columns).buffer)
-        refuse(fmt::format("{}({}, …): only {} and {} are copied in tiles", word, argument, plan_.operand(rows).buffer, plan_.operand(columns).buffer));
+    require_said_of_operands();
+    for (RingSide* side : {&rows, &columns}) read_words_of(*side);
+  }
+
+  std::vector<std::string> buffers_of(const RingSide& side) const {
+    std::vector<std::string> buffers;
+    for (std::size_t product = 0; product < side.operands.size(); ++product) buffers.push_back(plan_.operand(side, product).buffer);
+    return buffers;
+  }
+
+  void require_said_of_operands() const {
+    std::vector<std::string> all = buffers_of(plan_.is_swapped ? plan_.q : plan_.p);
+    for (const std::string& buffer : buffers_of(plan_.is_swapped ? plan_.p : plan_.q)) all.push_back(buffer);
+    const auto require = [&](const std::string& argument, const char* word) {
+      if (std::find(all.begin(), all.end(), argument) == all.end()) refuse(fmt::format("{}({}, …): only {} are copied in tiles", word, argument, listed(all)));
     };
-    for (const auto& [argument, bytes] : kernel().l2_promotions) require_side(argument, "l2_promotion");
-    for (const auto& [argument, eviction] : kernel().evictions) require_side(argument, "evict");
+    for (const auto& [argument, bytes] : kernel().l2_promotions) require(argument, "l2_promotion");
+    for (const auto& [argument, eviction] : kernel().evictions) require(argument, "evict");
+  }
+
+  // "a and b", "a, b and c".
+  static std::string listed(const std::vector<std::string>& names) {
+    std::string text = names.front();
+    for (std::size_t i = 1; i < names.size(); ++i) text += (i + 1 == names.size() ? " and " : ", ") + names[i];
+    return text;
+  }
+
+  // Operands of one side come as one: what is said of them is the same.
+  void read_words_of(RingSide& side) const {
+    const std::vector<std::string> buffers = buffers_of(side);
+    const auto said = [&](const auto& words, auto otherwise) {
+      const auto of = [&](const std::string& buffer) { return words.contains(buffer) ? words.at(buffer) : otherwise; };
+      for (const std::string& buffer : buffers)
+        if (of(buffer) != of(buffers.front()))
+          refuse(fmt::format("{} come through the ring as one operand: say the same l2_promotion and evict of each", listed(buffers)));
+      return of(buffers.front());
+    };
+    side.l2_promotion_bytes = static_cast<int>(said(kernel().l2_promotions, std::int64_t{256}));
+    side.is_evicted_first = said(kernel().evictions, std::string("normal")) == "first";
   }
 
   // ---- the output: point by point from the sum
@@ -169,8 +183,9 @@ class Reader {
     if (computation().outputs.size() != 1) refuse(fmt::format("{} outputs share the kernel; a product has one", computation().outputs.size()));
     const Value& stored = computation().values[static_cast<std::size_t>(computation().outputs.front().value)];
     for (const Value& value : computation().values)
-      if (value.kind != Value::Kind::dot && &value != &stored) refuse(fmt::format("{} is computed beside {}; beside a tensorized sum values are inlined", value.name, plan_.dot().name));
-    if (plan_.dot().initial->op != Op::constant) refuse(fmt::format("{} starts from {}, and sums start from constants", plan_.dot().name, print(*plan_.dot().initial)));
+      if (value.kind != Value::Kind::dot && &value != &stored) refuse(fmt::format("{} is computed beside {}; beside a tensorized sum values are inlined", value.name, sum().name));
+    for (const Value* dot : plan_.dots())
+      if (dot->initial->op != Op::constant) refuse(fmt::format("{} starts from {}, and sums start from constants", dot->name, print(*dot->initial)));
     if (!is_short_float(plan_.output().type) && plan_.output().type != kFloat32) refuse(fmt::format("{} is of {}; the ring stores bf16, f16 and f32", plan_.output().name, print(plan_.output().type)));
     if (plan_.is_swapped && plan_.output().type == kFloat32) refuse(fmt::format("{} is of f32; swapped, the ring stores bf16 and f16", plan_.output().name));
     for (const Operand& one : computation().operands)
@@ -203,6 +218,10 @@ class Reader {
       refuse(fmt::format("a tile of {} columns; the columns of a term of {} are neighbours, and come 64 at a time", plan_.q.tile, plan_.operand(plan_.q).name));
     const int step = plan_.is_swapped ? 8 : 16;
     if (plan_.q.tile % step != 0) refuse(fmt::format("a tile of {} {}; they come {} at a time", plan_.q.tile, wide, step));
+    if (plan_.q.rows() > kMostTile)
+      refuse(fmt::format("a tile of {} columns of {} products; one wgmma takes {} of both together: {} each", plan_.q.tile, plan_.products(), kMostTile, kMostTile / plan_.products()));
+    if (plan_.instructions_high() > plan_.products() && plan_.products() > 1 && plan_.is_swapped && plan_.consumers_of_a_tile() > 1)
+      refuse(fmt::format("a tile of {} columns of {} products; consumers that share it take 64 each: {}", plan_.p.tile, plan_.products(), rows));
   }
 
   // Rows of tensor maps begin at multiples of 16 bytes.
@@ -212,12 +231,14 @@ class Reader {
       if (axis.extent % multiple != 0) refuse(fmt::format("'{}' has {} elements, no multiple of {}: rows of {} would not start at 16 bytes", axis.loop, axis.extent, multiple, name));
     };
     for (const RingSide* side : {&plan_.p, &plan_.q})
-      require(side->has_terms_inside ? *computation().terms : computation().axes[0], plan_.operand(*side).name, plan_.operand(*side).type);
+      for (std::size_t product = 0; product < side->operands.size(); ++product)
+        require(side->has_terms_inside ? *computation().terms : computation().axes[0], plan_.operand(*side, product).name, plan_.element());
     require(computation().axes[0], plan_.output().name, plan_.output().type);
   }
 
   void require_parts() const {
     if (plan_.parts == 1) return;
+    if (plan_.products() > 1) refuse("split_reduction: the blocks of a cluster add up the sums of one product; this kernel has two");
     if (plan_.is_persistent) refuse("split_reduction: the blocks of a cluster share one tile and end; persistent() goes on to others");
     if (plan_.is_pingpong) refuse("split_reduction: the consumers of all blocks meet at one tile; pingpong gives each another");
     const std::int64_t sums = std::int64_t{4} * plan_.p.tile * plan_.q.tile, ring = plan_.bytes_in_flight_of_a_block();
@@ -226,17 +247,18 @@ class Reader {
                          (sums + ring / plan_.stages - 1) / (ring / plan_.stages)));
   }
 
-  const StageLoops &leader_, &sum_;
+  const StageLoops& leader_;
+  const std::vector<const StageLoops*> sums_;
   int first_block_ = 0;  // the axis whose block loop is innermost
   RingPlan plan_;
 };
 
 }  // namespace
 
-RingPlan plan_ring(Computation computation, const StageLoops& leader, const StageLoops& sum, const Capability& capability) {
+RingPlan plan_ring(Computation computation, const StageLoops& leader, const std::vector<const StageLoops*>& sums, const Capability& capability) {
   if (capability != kWgmma)
-    throw ScheduleError(fmt::format("{}: tensorize(…, wgmma) is for devices of compute capability {}, and this one has {}", sum.name, print(kWgmma), print(capability)));
-  return Reader(std::move(computation), leader, sum).read();
+    throw ScheduleError(fmt::format("{}: tensorize(…, wgmma) is for devices of compute capability {}, and this one has {}", sums.front()->name, print(kWgmma), print(capability)));
+  return Reader(std::move(computation), leader, sums).read();
 }
 
 void require_no_ring(const StageLoops& leader) {

@@ -42,8 +42,8 @@ resources::Roles RingPlan::roles() const {
 RingMap RingPlan::map() const {
   RingMap map;
   const std::int64_t bytes = element_bytes();
-  map.p_bytes = p.tile * depth * bytes;
-  map.q_bytes = q.tile * depth * bytes;
+  map.p_bytes = p.rows() * depth * bytes;
+  map.q_bytes = q.rows() * depth * bytes;
   map.buffer_bytes = std::int64_t{64} * chunk() * output().type.bytes();
   map.at_q = stages * map.p_bytes;
   map.at_store = map.at_q + resources::rounded_up(stages * map.q_bytes, 1024);
@@ -69,21 +69,28 @@ std::int64_t RingPlan::blocks(int sms) const {
 std::int64_t RingPlan::bytes_in_flight_of_a_block() const { return stages * resources::stage_bytes(ring()); }
 
 std::vector<TensorMapPlan> RingPlan::maps() const {
-  const auto of_side = [&](const RingSide& side, const KernelAxis& axis) {
-    TensorMapPlan map{.operand = side.operand, .extents = {}, .box = {}, .l2_promotion_bytes = side.l2_promotion_bytes};
-    map.extents = side.has_terms_inside ? std::vector{*computation.terms, axis} : std::vector{axis, *computation.terms};
-    map.box = {line(), side.has_terms_inside ? side.tile : depth};
-    return map;
+  std::vector<TensorMapPlan> maps;
+  const auto add_side = [&](const RingSide& side, const KernelAxis& axis) {
+    for (const int place : side.operands) {
+      TensorMapPlan map{.operand = place, .extents = {}, .box = {}, .l2_promotion_bytes = side.l2_promotion_bytes};
+      map.extents = side.has_terms_inside ? std::vector{*computation.terms, axis} : std::vector{axis, *computation.terms};
+      map.box = {line(), side.has_terms_inside ? side.tile : depth};
+      maps.push_back(std::move(map));
+    }
   };
+  add_side(p, axis_of_p());
+  add_side(q, axis_of_q());
   TensorMapPlan out{.operand = computation.outputs.front().operand, .extents = computation.axes, .box = {}, .swizzle_bytes = store_swizzle_bytes()};
   if (out.swizzle_bytes < 32) out.swizzle_bytes = 0;
   out.box = is_swapped ? std::vector{64, chunk()} : std::vector{chunk(), 64};
-  return {of_side(p, axis_of_p()), of_side(q, axis_of_q()), out};
+  maps.push_back(std::move(out));
+  return maps;
 }
 
 std::string print_kernel(const RingPlan& plan) {
   std::string text = fmt::format("ring {}×{}×{}, {} stages, {} consumer{}", plan.p.tile, plan.q.tile, plan.depth, plan.stages, plan.consumers, plan.consumers == 1 ? "" : "s");
   if (plan.is_pingpong) text += " in turn";
+  if (plan.products() > 1) text += fmt::format(", {} products", plan.products());
   if (plan.is_swapped) text += ", swapped";
   if (plan.parts > 1) text += fmt::format(", {} parts", plan.parts);
   text += fmt::format(", {} store buffer{} of {}", plan.store_buffers, plan.store_buffers == 1 ? "" : "s", plan.chunk());
@@ -98,7 +105,8 @@ std::string print(const RingPlan& plan) {
   if (plan.is_dependent) text += ", dependent";
   text += fmt::format(", {} tiles in groups of {}", plan.tiles(), plan.raster_group);
   for (const RingSide* side : {&plan.p, &plan.q})
-    text += fmt::format(", {} by {} bytes{}", plan.operand(*side).name, side->l2_promotion_bytes, side->is_evicted_first ? " evicted first" : "");
+    for (std::size_t product = 0; product < side->operands.size(); ++product)
+      text += fmt::format(", {} by {} bytes{}", plan.operand(*side, product).name, side->l2_promotion_bytes, side->is_evicted_first ? " evicted first" : "");
   return text + fmt::format(", shared {}\n", plan.shared_bytes());
 }
 

@@ -35,11 +35,12 @@ class Planner {
   }
 
   StreamPlan plan() {
+    require_one_sum();
     if (leader_.kernel.dot_columns > 0 || leader_.kernel.strip_lanes > 0) {
       plan_sums();
     } else if (computation().terms) {
       refuse(fmt::format("{} sums up terms for each element: write {}.dots(2, 8, 1) where the terms are neighbours in memory, {}.strips(8, 32) where the columns are",
-                         computation().find_dot()->name, leader_.name, leader_.name));
+                         computation().dots().front()->name, leader_.name, leader_.name));
     } else if (leader_.kernel.rows_per_block > 0) {
       plan_rows();
     } else if (const Operand* turned = find_turned()) {
@@ -55,6 +56,13 @@ class Planner {
   [[noreturn]] void refuse(const std::string& why) const { throw ScheduleError(fmt::format("{}: {}", leader_.name, why)); }
 
   const Computation& computation() const { return plan_.computation; }
+
+  void require_one_sum() const {
+    const std::vector<const Value*> dots = computation().dots();
+    if (dots.size() > 1)
+      refuse(fmt::format("{} and {} are both summed for each element, which only tensor cores do in one kernel; without tensorize, compute_root() what is made of one of them",
+                         dots[0]->name, dots[1]->name));
+  }
 
   const Operand* find_turned() const {
     const auto found = std::find_if(computation().operands.begin(), computation().operands.end(), [](const Operand& o) { return o.reach == Reach::turned; });

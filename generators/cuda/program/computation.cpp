@@ -56,9 +56,11 @@ bool Computation::has_reductions() const {
   return std::any_of(values.begin(), values.end(), [](const Value& value) { return value.kind == Value::Kind::reduction; });
 }
 
-const Value* Computation::find_dot() const {
-  const auto found = std::find_if(values.begin(), values.end(), [](const Value& value) { return value.kind == Value::Kind::dot; });
-  return found == values.end() ? nullptr : &*found;
+std::vector<const Value*> Computation::dots() const {
+  std::vector<const Value*> found;
+  for (const Value& value : values)
+    if (value.kind == Value::Kind::dot) found.push_back(&value);
+  return found;
 }
 
 std::int64_t Computation::rows() const {

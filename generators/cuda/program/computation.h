@@ -77,7 +77,7 @@ struct Output {
 struct Computation {
   std::string name;                 // the stage that the kernel was made for
   std::vector<KernelAxis> axes;
-  std::optional<KernelAxis> terms;  // of the dot product, when there is one
+  std::optional<KernelAxis> terms;  // of the dot products, when there are any: all add up the same ones
   std::vector<Operand> operands;    // read first, in order of first use, then written
   std::vector<Scalar> scalars;
   std::vector<Value> values;        // each after those it uses
@@ -86,7 +86,7 @@ struct Computation {
   const Operand* find_operand(const std::string& name) const;
   const Value* find_value(const std::string& name) const;
   bool has_reductions() const;
-  const Value* find_dot() const;    // null without terms
+  std::vector<const Value*> dots() const;  // in the order of first use; none without terms
   std::int64_t columns() const { return axes.front().extent; }
   std::int64_t rows() const;        // the product over the other axes
 };

@@ -264,12 +264,21 @@ class KernelReader {
     const ReductionVariable& domain = only_domain(own);
     const Combined update = read_update(own);
     if (update.combine != Op::add || own.types.front() != kFloat32) refuse(fmt::format("{} is no sum of f32 over '{}'", own.name, domain.name));
-    if (result_.terms) refuse(fmt::format("{} and {} are both summed for each element; a kernel has one such sum", result_.find_dot()->name, own.name));
-    result_.terms = reduced_axis(own);
+    const KernelAxis terms = reduced_axis(own);
+    if (result_.terms && !are_same(*result_.terms, terms))
+      refuse(fmt::format("{} adds up '{}' and {} '{}', which are not known to be as long; the sums of a kernel's elements have the same terms", result_.dots().front()->name,
+                         result_.terms->loop, own.name, terms.loop));
+    if (!result_.terms) result_.terms = terms;
     value.initial = rewrite(*own.values.front(), environment);
     environment[domain.name] = terms_expression();
     value.kind = Value::Kind::dot;
     value.expression = rewrite(*update.term, environment);
+  }
+
+  // Whatever the call's extents are.
+  bool are_same(const KernelAxis& a, const KernelAxis& b) const {
+    if (a.source.argument.empty() || b.source.argument.empty()) return a.source == b.source && a.extent == b.extent;
+    return places_.share_symbol(a.source, b.source);
   }
 
   static bool mentions(const Expression& root, const std::string& name) {

@@ -35,12 +35,19 @@ void RingKernel::copy_step() {
   next_stage();
 }
 
-// Boxes of 128 bytes a line: so many terms of all rows, or so many rows of all terms.
+// The matrices of a side one after the other: where terms are neighbours within each line of them, else all of the one and then all of the other.
 void RingKernel::copy_side(const RingSide& side, const std::string& letter, const std::string& at) {
-  const std::string& map = maps_[letter == "p" ? 0 : 1];
+  const int bytes = 128 * (side.has_terms_inside ? side.tile : side.tile / plan_.line() * plan_.depth);
+  for (int product = 0; product < static_cast<int>(side.operands.size()); ++product)
+    copy_matrix(side, product, letter, product == 0 ? at : fmt::format("{} + {}", at, product * bytes));
+}
+
+// Boxes of 128 bytes a line: so many terms of all rows, or so many rows of all terms.
+void RingKernel::copy_matrix(const RingSide& side, int product, const std::string& letter, std::string to) {
+  const std::string& map = maps_[static_cast<std::size_t>(product) + (letter == "p" ? 0 : plan_.p.operands.size())];
   const int boxes = (side.has_terms_inside ? plan_.depth : side.tile) / plan_.line();
-  const int box_bytes = 128 * (side.has_terms_inside ? side.tile : plan_.depth);
-  std::string to = at, x = side.has_terms_inside ? "k * DEPTH" : "at." + letter;
+  const int box_bytes = 128 * (side.has_terms_inside ? side.rows() : plan_.depth);
+  std::string x = side.has_terms_inside ? "k * DEPTH" : "at." + letter;
   const std::string y = side.has_terms_inside ? "at." + letter : "k * DEPTH";
   if (boxes > 1) {
     lines_.add("#pragma unroll");

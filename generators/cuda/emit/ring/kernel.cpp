@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "dsl/error.h"
@@ -33,12 +34,18 @@ void RingKernel::declare_maps() {
   }
 }
 
-// What the value of an element reads beside the product: by address.
+// In tiles, through the ring.
+bool RingKernel::is_copied(int operand) const {
+  const auto has = [&](const RingSide& side) { return std::find(side.operands.begin(), side.operands.end(), operand) != side.operands.end(); };
+  return has(plan_.p) || has(plan_.q);
+}
+
+// What the value of an element reads beside the products: by address.
 void RingKernel::declare_operands() {
   for (std::size_t i = 0; i < computation().operands.size(); ++i) {
     const Operand& one = computation().operands[i];
     const int place = static_cast<int>(i);
-    if (place == plan_.p.operand || place == plan_.q.operand || one.is_written) continue;
+    if (is_copied(place) || one.is_written) continue;
     pointers_[one.name] = identifiers_.make(one.name);
     parameter(KernelParameter::Kind::operand, place, fmt::format("const {}* __restrict__ {}", storage_of(one.type).pointed, pointers_[one.name]));
   }
@@ -70,6 +77,12 @@ void RingKernel::parameter(KernelParameter::Kind kind, int place, const std::str
 
 std::string RingKernel::constants() const {
   std::string text = "// P are the rows that wgmma takes 64 at a time, Q those of its other operand. In shared memory: the stages of P, those of Q, store buffers, barriers.\n";
+  if (plan_.products() > 1) {
+    const bool is_p = plan_.p.operands.size() > 1;
+    const RingSide& side = is_p ? plan_.p : plan_.q;
+    text += fmt::format("// {0} has TILE_{0} rows of {1}, then the same of {2}: a thread has the sums of both for the elements that it stores.\n", is_p ? "P" : "Q", plan_.operand(side, 0).name,
+                        plan_.operand(side, 1).name);
+  }
   text += fmt::format("constexpr int TILE_P = {}, TILE_Q = {}, DEPTH = {}, STAGES = {};\n", plan_.p.tile, plan_.q.tile, plan_.depth, plan_.stages);
   text += fmt::format("constexpr int P_BYTES = {}, Q_BYTES = {}, BUFFER_BYTES = {};\n", map_.p_bytes, map_.q_bytes, map_.buffer_bytes);
   return text + fmt::format("constexpr int AT_Q = {}, AT_STORE = {}, AT_FULL = {}, AT_EMPTY = {};\n", map_.at_q, map_.at_store, map_.at_full, map_.at_empty);
@@ -142,7 +155,7 @@ std::string with_ring_prelude(const std::string& unit, const std::vector<const R
   const std::string types = "#include \"types.cuh\"\n";
   KILN_CHECK(unit.starts_with(types), "a translation unit that does not begin with the prelude's types");
   std::set<std::string> wgmma;
-  for (const RingPlan* ring : rings) wgmma.insert(ring->is_promoted() ? "wgmma_e4m3" : "wgmma_" + print(ring->operand(ring->p).type));
+  for (const RingPlan* ring : rings) wgmma.insert(ring->is_promoted() ? "wgmma_e4m3" : "wgmma_" + print(ring->element()));
   std::string includes = types + "#include \"copies.cuh\"\n#include \"mma.cuh\"\n";
   for (const std::string& file : wgmma) includes += "#include \"" + file + ".cuh\"\n";
   return includes + unit.substr(types.size());

@@ -22,10 +22,11 @@ class RingKernel {
   const Operand& stored() const { return plan_.output(); }
   bool is_split() const { return plan_.parts > 1; }
   bool has_roles() const { return plan_.consumers > 1; }  // registers go from who copies to who multiplies
-  int sums_of_an_instruction() const { return plan_.q.tile / 2; }  // of a thread
+  int sums_of_an_instruction() const { return plan_.q.rows() / 2; }  // of a thread
 
   // ---- kernel.cpp
   void declare_maps();
+  bool is_copied(int operand) const;
   void declare_operands();
   void declare_lengths();
   void write_function();
@@ -39,6 +40,7 @@ class RingKernel {
   void copy();
   void copy_step();
   void copy_side(const RingSide& side, const std::string& letter, const std::string& at);
+  void copy_matrix(const RingSide& side, int product, const std::string& letter, std::string to);
 
   // ---- multiply.cpp
   void multiply();
@@ -50,8 +52,9 @@ class RingKernel {
   std::string instruction() const;
   void release(const std::string& condition);
   std::string sums(const std::string& high, const std::string& index) const;  // a thread's, as the text names them
-  std::string descriptor(const RingSide& side, const std::string& base, int tile) const;
+  std::string descriptor(const RingSide& side, const std::string& base) const;
   std::string offset_of_rows(const RingSide& side, const std::string& rows_by_64) const;
+  std::string offset_of_instruction() const;   // `high` of those below each other
 
   // ---- parts.cpp
   void share_sums();
@@ -69,6 +72,7 @@ class RingKernel {
   void read_operands();
   std::string value(int odd) const;            // of element `odd` of a pair
   std::string argument(const Expression& leaf, int odd) const;
+  std::string sum_of(std::size_t product, int odd) const;
   std::string element_operand(const Operand& one, int odd) const;
   bool comes_in_pairs(const Operand& one) const;
 
@@ -78,7 +82,7 @@ class RingKernel {
   Lines lines_{1};
   Identifiers identifiers_;
   Functions functions_;
-  std::vector<std::string> maps_;                     // identifiers, as the plan's maps
+  std::vector<std::string> maps_;                     // identifiers, as the plan's maps: the output's last
   std::map<std::string, std::string> pointers_, scalars_;
   Called value_;
   std::vector<KernelParameter> parameters_;

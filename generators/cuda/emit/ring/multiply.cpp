@@ -66,7 +66,8 @@ void RingKernel::step() {
   const int high = plan_.instructions_high();
   const bool is_shared = plan_.consumers_of_a_tile() > 1;
   lines_.add("mbar_wait(full(s), parity);");
-  const std::string own = is_shared ? " + " + offset_of_rows(plan_.p, high > 1 ? fmt::format("consumer * {}", high) : "consumer") : "";
+  const int own_high = plan_.results_high();
+  const std::string own = is_shared ? " + " + offset_of_rows(plan_.p, own_high > 1 ? fmt::format("consumer * {}", own_high) : "consumer") : "";
   lines_.add(fmt::format("const u32 p = smem + s * P_BYTES{}, q = smem + AT_Q + s * Q_BYTES;", own));
   lines_.add("wgmma_fence();");
   lines_.add("#pragma unroll");
@@ -75,12 +76,12 @@ void RingKernel::step() {
   if (high > 1) {
     lines_.add("#pragma unroll");
     lines_.add(fmt::format("  for (int high = 0; high < {}; ++high)", high));
-    base += " + " + offset_of_rows(plan_.p, "high");
+    base += " + " + offset_of_instruction();
     indent += "  ";
   }
   const std::string adds = is_split() ? "k != from || step != 0" : "k != 0 || step != 0";
   lines_.add(fmt::format("{}{}::mma({}, {}, {}, {});", indent, instruction(), high > 1 ? "acc[high]" : "acc",
-                         descriptor(plan_.p, base, plan_.p.tile), descriptor(plan_.q, "q", plan_.q.tile), adds));
+                         descriptor(plan_.p, base), descriptor(plan_.q, "q"), adds));
   lines_.add("wgmma_commit();");
   lines_.add("wgmma_wait<1>();");
   release(is_split() ? "k != from && " : "k != 0 && ");
@@ -133,7 +134,8 @@ void RingKernel::promoted_step() {
 
 std::string RingKernel::instruction() const {
   if (plan_.is_promoted()) return "WgmmaE4M3<TILE_Q>";
-  return fmt::format("{}<TILE_Q, {}, {}>", plan_.operand(plan_.p).type.kind == TypeClass::brain_float ? "Wgmma" : "WgmmaF16", plan_.p.has_terms_inside ? 0 : 1, plan_.q.has_terms_inside ? 0 : 1);
+  const std::string wide = plan_.q.operands.size() > 1 ? fmt::format("{} * TILE_Q", plan_.q.operands.size()) : "TILE_Q";
+  return fmt::format("{}<{}, {}, {}>", plan_.element().kind == TypeClass::brain_float ? "Wgmma" : "WgmmaF16", wide, plan_.p.has_terms_inside ? 0 : 1, plan_.q.has_terms_inside ? 0 : 1);
 }
 
 void RingKernel::release(const std::string& condition) { lines_.add(fmt::format("if ({}t == 0) mbar_arrive(empty(previous));", condition)); }
@@ -147,11 +149,17 @@ std::string RingKernel::offset_of_rows(const RingSide& side, const std::string& 
   return fmt::format("{} * {}", rows_by_64, side.has_terms_inside ? 64 * 128 : plan_.depth * 128);
 }
 
+// Those of a consumer follow one another; where P has two products and consumers share it, the second one's lie behind all of the first.
+std::string RingKernel::offset_of_instruction() const {
+  const bool is_apart = plan_.p.operands.size() > 1 && plan_.consumers_of_a_tile() > 1;
+  return offset_of_rows(plan_.p, is_apart ? fmt::format("high * {}", plan_.p.tile / 64) : "high");
+}
+
 // Of one instruction's terms: 32 bytes further within a line, whose boxes follow one another; or 16 lines further.
-std::string RingKernel::descriptor(const RingSide& side, const std::string& base, int tile) const {
+std::string RingKernel::descriptor(const RingSide& side, const std::string& base) const {
   if (!side.has_terms_inside) return fmt::format("wgmma_desc({} + step * 2048, {})", base, plan_.depth * 128);
   if (plan_.depth == plan_.line()) return fmt::format("wgmma_desc({} + step * 32, 16)", base);
-  return fmt::format("wgmma_desc({} + step / 4 * {} + step % 4 * 32, 16)", base, tile * 128);
+  return fmt::format("wgmma_desc({} + step / 4 * {} + step % 4 * 32, 16)", base, side.rows() * 128);
 }
 
 }  // namespace kiln::generators::cuda

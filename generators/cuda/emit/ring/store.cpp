@@ -7,7 +7,7 @@
 namespace kiln::generators::cuda {
 
 void RingKernel::store_tile() {
-  const int high = plan_.instructions_high();
+  const int high = plan_.results_high();
   // Chunks outside: what only depends on the chunk, as the columns of a bias, is then alive for one at a time.
   if (plan_.chunks() > 1 || is_split()) {
     lines_.open_unrolled("c", plan_.chunks());
@@ -21,7 +21,7 @@ void RingKernel::store_tile() {
 }
 
 void RingKernel::store_chunk() {
-  const int high = plan_.instructions_high();
+  const int high = plan_.results_high();
   const bool is_shared = plan_.consumers_of_a_tile() > 1;
   if (is_split()) gather_sums();
   lines_.add(plan_.store_buffers > 1 ? fmt::format("const u32 buffer = buffers + stores++ % {} * BUFFER_BYTES;", plan_.store_buffers) : "const u32 buffer = buffers;");
@@ -37,7 +37,7 @@ void RingKernel::store_chunk() {
   lines_.add("fence_async_proxy();");
   lines_.add("bar_sync(1 + consumer, 128);");
   lines_.open("if (t == 0)");
-  lines_.add(fmt::format("tma_store(&{}, buffer, first_column, first_row);", maps_[2]));
+  lines_.add(fmt::format("tma_store(&{}, buffer, first_column, first_row);", maps_.back()));
   lines_.add("bulk_commit();");
   lines_.close();
 }

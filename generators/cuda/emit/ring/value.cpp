@@ -45,7 +45,7 @@ void RingKernel::read_operands() {
 }
 
 std::string RingKernel::value(int odd) const {
-  if (value_.leaves.empty()) return argument(Expression{.op = Op::load, .type = kFloat32, .name = plan_.dot().name, .args = {}}, odd);
+  if (value_.leaves.empty()) return sum_of(0, odd);
   return value_.call([&](const Expression& leaf) { return argument(leaf, odd); });
 }
 
@@ -57,9 +57,19 @@ std::string RingKernel::argument(const Expression& leaf, int odd) const {
     if (odd == 0 || is_column == plan_.is_swapped) return is_column ? "column" : "row";
     return is_column ? "column + 1" : "next_row";
   }
-  if (leaf.name != plan_.dot().name) return element_operand(*computation().find_operand(leaf.name), odd);
-  const std::string index = odd == 0 ? "j" : "j + 1";
-  const std::string sum = is_split() ? fmt::format("sums[{}]", index) : sums("high", index), first = literal(*plan_.dot().initial);
+  const std::vector<const Value*> dots = plan_.dots();
+  for (std::size_t product = 0; product < dots.size(); ++product)
+    if (dots[product]->name == leaf.name) return sum_of(product, odd);
+  return element_operand(*computation().find_operand(leaf.name), odd);
+}
+
+// A thread has the sums of all products of an element: along Q so many registers further, along P in another instruction.
+std::string RingKernel::sum_of(std::size_t product, int odd) const {
+  const int place = static_cast<int>(product), further = odd + (plan_.q.operands.size() > 1 ? place * plan_.q.tile / 2 : 0), own = plan_.results_high();
+  const std::string index = further == 0 ? "j" : fmt::format("j + {}", further);
+  const bool is_of_another = plan_.p.operands.size() > 1 && (place > 0 || own == 1);
+  const std::string high = !is_of_another ? "high" : own == 1 ? std::to_string(place) : fmt::format("high + {}", place * own);
+  const std::string sum = is_split() ? fmt::format("sums[{}]", index) : sums(high, index), first = literal(*plan_.dots()[product]->initial);
   return first == "0.0f" ? sum : fmt::format("{} + {}", first, sum);
 }
 
