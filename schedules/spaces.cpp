@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedules/dual_products_cuda.h"
 #include "schedules/lines_cuda.h"
 #include "schedules/matmul_host.h"
 #include "schedules/placement.h"
@@ -32,6 +33,7 @@ std::optional<Space> cuda_space_for(const Algorithm& algorithm, const Problem& p
     Space sums = sums_cuda(algorithm, problem, device);  // takes rows that begin anywhere, if they are few
     return sums.unsatisfiable() ? std::move(products) : std::move(sums);
   }
+  if (is_dual_tensor_product(algorithm, device)) return dual_products_cuda(algorithm, problem, device);
   if (is_line_operator(algorithm)) return lines_cuda(algorithm, problem, device);
   if (is_row_kernel(algorithm)) return rows_cuda(algorithm, problem, device);
   return std::nullopt;
@@ -49,6 +51,7 @@ std::optional<Space> space_for(const Algorithm& algorithm, const Problem& proble
 
 std::vector<ShippedSpace> shipped_spaces() {
   return {
+      {"dual_products_cuda", "on a GPU with tensor cores: two products of bf16 or f16 of the same rows for each element, read point by point by one output: in one kernel or apart"},
       {"lines_cuda", "on a GPU: one output computed element by element from arguments of its own dimensions"},
       {"matmul_host", "one product(n, m) += a(k, m) * b(n, k), or the same in pairs of k, and point by point from there to one output"},
       {"pointwise_host", "one output computed element by element"},

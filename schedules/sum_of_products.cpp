@@ -52,16 +52,23 @@ bool multiplies_codes(const Stage& stage) {
 
 }  // namespace
 
+std::optional<SumOfProducts> sum_of_products(const Stage& stage) {
+  if (stage.updates.size() != 1 || stage.loops.size() != 2 || stage.updates[0].reduction.size() != 1 || stage.updates[0].predicate) return std::nullopt;
+  SumOfProducts product;
+  product.stage = stage;
+  if (!read_loads(product, stage.updates[0].reduction[0].name)) return std::nullopt;
+  product.is_of_codes = multiplies_codes(stage);
+  return product;
+}
+
 std::optional<SumOfProducts> find_sum_of_products(const Algorithm& algorithm) {
   if (algorithm.outputs.size() != 1 || algorithm.stage(algorithm.outputs[0]).loops.size() != 2) return std::nullopt;
   std::optional<SumOfProducts> product;
   for (const Stage& stage : algorithm.stages) {
     if (is_wrapper(algorithm, stage) || stage.updates.empty()) continue;
-    const Update& update = stage.updates[0];
-    if (product || stage.updates.size() != 1 || stage.loops.size() != 2 || update.reduction.size() != 1 || update.predicate || algorithm.is_output(stage.name)) return std::nullopt;
-    product.emplace().stage = stage;
-    if (!read_loads(*product, update.reduction[0].name)) return std::nullopt;
-    product->is_of_codes = multiplies_codes(stage);
+    if (product || algorithm.is_output(stage.name)) return std::nullopt;
+    product = sum_of_products(stage);
+    if (!product) return std::nullopt;
   }
   return product;
 }

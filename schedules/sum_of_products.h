@@ -19,6 +19,9 @@ struct SumOfProducts {
   std::int64_t columns = 1, rows = 1, terms = 1;
 };
 
+// What a stage of two loops sums up for each element; nothing where it does anything else.
+std::optional<SumOfProducts> sum_of_products(const Stage& stage);
+
 // One output of two loops that reads, element by element, one sum over terms, and nothing else is summed; nothing where the algorithm has another form.
 std::optional<SumOfProducts> find_sum_of_products(const Algorithm& algorithm);
 std::optional<SumOfProducts> find_sum_of_products(const Algorithm& algorithm, const Problem& problem);  // with its extents

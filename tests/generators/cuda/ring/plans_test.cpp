@@ -16,5 +16,11 @@ TEST_F(RingPlans, compile_and_take_what_was_predicted) {
   census.expect_predicted(0);
 }
 
+TEST_F(RingPlans, of_two_products_compile_and_take_what_was_predicted) {
+  Census census;
+  census.compile({plans_of(gated_by_terms(), "gated_by_terms(m=16, n=12288, k=4096)"), plans_of(gated_by_columns(), "gated_by_columns(m=1024, n=12288, k=4096)")}, *nvrtc_);
+  census.expect_predicted(0);
+}
+
 }  // namespace
 }  // namespace kiln::tests

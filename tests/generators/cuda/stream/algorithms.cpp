@@ -1,5 +1,8 @@
 #include "tests/generators/cuda/stream/algorithms.h"
 
+#include <string>
+#include <utility>
+
 #include "dsl/expression.h"
 
 namespace kiln::tests {
@@ -195,6 +198,42 @@ Algorithm dot(bool by_terms) {
 
 Algorithm dot_by_terms() { return dot(true); }
 Algorithm dot_by_columns() { return dot(false); }
+
+namespace {
+
+// A sum of products of x and `weights` for each element, and the same rounded.
+std::vector<Stage> product(const std::string& name, const std::string& weights, bool by_terms) {
+  Stage sum = stage(name + "_sum", {"n", "m"}, kFloat32, "(constant f32 0)");
+  Update update;
+  update.indices = {e("n"), e("m")};
+  const std::string at = by_terms ? "(reduction i32 k) n" : "n (reduction i32 k)";
+  update.values = {e(("(add f32 (load f32 " + name + "_sum 0 n m) (mul f32 (cast f32 (load bf16 x.in 0 (reduction i32 k) m)) (cast f32 (load bf16 " + weights + ".in 0 " + at + "))))").c_str())};
+  update.reduction = {{"k", e("0"), e("(extent i32 x.extent.0)")}};
+  sum.updates = {update};
+  return {sum, stage(name, {"n", "m"}, kBfloat16, ("(cast bf16 (load f32 " + name + "_sum 0 n m))").c_str())};
+}
+
+Algorithm gated(bool by_terms) {
+  Algorithm algorithm;
+  algorithm.generator = by_terms ? "gated_by_terms" : "gated_by_columns";
+  algorithm.arguments = {buffer("x", false, kBfloat16, 2), buffer("wg", false, kBfloat16, 2), buffer("wu", false, kBfloat16, 2), buffer("y", true, kBfloat16, 2)};
+  const int k = by_terms ? 0 : 1, n = 1 - k;
+  algorithm.symbols = {{"k", {{"x", 0}, {"wg", k}, {"wu", k}}}, {"m", {{"x", 1}, {"y", 1}}}, {"n", {{"wg", n}, {"wu", n}, {"y", 0}}}};
+  algorithm.symbol_order = {"m", "n", "k"};
+  for (const char* input : {"x", "wg", "wu"}) algorithm.stages.push_back(stage(std::string(input) + ".in", {"d0", "d1"}, kBfloat16, ("(load bf16 " + std::string(input) + " 0 d0 d1)").c_str()));
+  for (const auto& [name, weights] : {std::pair{"gate", "wg"}, std::pair{"up", "wu"}})
+    for (Stage& one : product(name, weights, by_terms)) algorithm.stages.push_back(std::move(one));
+  algorithm.stages.push_back(stage("silu", {"n", "m"}, kFloat32,
+                                   "(div f32 (cast f32 (load bf16 gate 0 n m)) (add f32 (constant f32 1) (call f32 exp (sub f32 (constant f32 0) (cast f32 (load bf16 gate 0 n m))))))"));
+  algorithm.stages.push_back(stage("y", {"n", "m"}, kBfloat16, "(cast bf16 (mul f32 (load f32 silu 0 n m) (cast f32 (load bf16 up 0 n m))))"));
+  algorithm.outputs = {"y"};
+  return algorithm;
+}
+
+}  // namespace
+
+Algorithm gated_by_terms() { return gated(true); }
+Algorithm gated_by_columns() { return gated(false); }
 
 namespace {
 

@@ -30,6 +30,11 @@ Algorithm turn();
 Algorithm dot_by_terms();
 Algorithm dot_by_columns();
 
+// y(n, m) = bf16(gate / (1 + exp(-gate)) · up), gate(n, m) = bf16(gate_sum), gate_sum(n, m) the sum over k of x(k, m) · wg(k, n), or of x(k, m) · wg(n, k), and up the
+// same of wu: all of bf16, sums of f32. Contract bounded.
+Algorithm gated_by_terms();
+Algorithm gated_by_columns();
+
 // y(n, m) = bf16(c · row_scale(m) · column_scale(n)), c(n, m) the sum over k of x(k, m) · w(k, n), of what their E4M3 codes stand for. Contract bounded.
 Algorithm dot_of_codes();
 
