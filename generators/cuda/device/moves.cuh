@@ -3,7 +3,7 @@
 
 DEV u32 smem_u32(const void* p) { return (u32)__cvta_generic_to_shared(p); }
 
-// ---- shared memory: 2, 4, 8 or 16 bytes at a multiple of their size
+// ---- shared memory: 2, 4, 8 or 16 bytes at a multiple of their size; single ones are stored too
 template <class T> union Words_ { T value; u32 w[sizeof(T) < 4 ? 1 : sizeof(T) / 4]; u16 half; };
 template <class T> DEV T ld_shared(u32 address) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "2, 4, 8 or 16 bytes");
@@ -15,9 +15,10 @@ template <class T> DEV T ld_shared(u32 address) {
   return v.value;
 }
 template <class T> DEV void st_shared(u32 address, T value) {
-  static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "2, 4, 8 or 16 bytes");
+  static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "1, 2, 4, 8 or 16 bytes");
   Words_<T> v;
   v.value = value;
+  if constexpr (sizeof(T) == 1) asm volatile("st.shared.u8 [%0], %1;" ::"r"(address), "h"((u16)value) : "memory");
   if constexpr (sizeof(T) == 2) asm volatile("st.shared.u16 [%0], %1;" ::"r"(address), "h"(v.half) : "memory");
   if constexpr (sizeof(T) == 4) asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(v.w[0]) : "memory");
   if constexpr (sizeof(T) == 8) asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(v.w[0]), "r"(v.w[1]) : "memory");

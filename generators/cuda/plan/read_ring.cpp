@@ -5,6 +5,7 @@
 #include <array>
 
 #include "dsl/error.h"
+#include "dsl/float8_pattern.h"
 #include "generators/cuda/plan/loop_spread.h"
 #include "generators/cuda/plan/ring_matrices.h"
 #include "generators/cuda/plan/ring_plan.h"
@@ -13,6 +14,13 @@ namespace kiln::generators::cuda {
 namespace {
 
 bool is_short_float(DType type) { return type.is_float() && type.bits == 16; }
+
+// Rounded to E4M3 last.
+bool is_e4m3(const Value& value) {
+  if (value.kind == Value::Kind::dot) return false;
+  const auto match = match_encode_float8(*value.expression);
+  return match && match->format.name == kE4M3FN.name;
+}
 
 // A box of a tensor copy has at most so many rows (cuTensorMapEncodeTiled), and a wgmma so many columns.
 constexpr std::int64_t kMostTile = 256;
@@ -186,8 +194,8 @@ class Reader {
       if (value.kind != Value::Kind::dot && &value != &stored) refuse(fmt::format("{} is computed beside {}; beside a tensorized sum values are inlined", value.name, sum().name));
     for (const Value* dot : plan_.dots())
       if (dot->initial->op != Op::constant) refuse(fmt::format("{} starts from {}, and sums start from constants", dot->name, print(*dot->initial)));
-    if (!is_short_float(plan_.output().type) && plan_.output().type != kFloat32) refuse(fmt::format("{} is of {}; the ring stores bf16, f16 and f32", plan_.output().name, print(plan_.output().type)));
-    if (plan_.is_swapped && plan_.output().type == kFloat32) refuse(fmt::format("{} is of f32; swapped, the ring stores bf16 and f16", plan_.output().name));
+    if (!is_short_float(plan_.output().type) && plan_.output().type != kFloat32 && !is_e4m3(stored))
+      refuse(fmt::format("{} is of {}; the ring stores bf16, f16, f32 and codes of E4M3", plan_.output().name, print(plan_.output().type)));
     for (const Operand& one : computation().operands)
       if (one.reach == Reach::turned) refuse(fmt::format("{} is read by columns, which has no place beside a sum for each element", one.name));
   }

@@ -10,23 +10,25 @@ namespace kiln::generators::cuda {
 namespace {
 
 constexpr int kWordBytes = 4;
-constexpr int kSwizzledRow = 128;  // bytes of a row of operands in shared memory, all of the swizzle's span
+constexpr int kRow = 128;       // bytes of the longest row that a swizzle spans
+constexpr int kLeastSwizzle = 32;  // and of the shortest
 
 // Consumers that keep so many sums need all that setmaxnreg can give them.
 constexpr std::int64_t kManySums = 192;
 
 }  // namespace
 
-// The widest of 64, 32 and 16 columns that divides the tile, at most 128 bytes; swapped, rows of 128 bytes at most, any number of them.
+// The widest of 128 to 16 columns that divides the tile, at most 128 bytes; swapped, any number of rows.
 int RingPlan::chunk() const {
   if (is_swapped) return q.tile % 64 == 0 ? 64 : q.tile % 32 == 0 ? 32 : q.tile;
-  const int most = 128 / output().type.bytes();
-  for (const int width : {64, 32, 16})
-    if (width <= most && q.tile % width == 0) return width;
+  for (const int width : {128, 64, 32})
+    if (width * output().type.bytes() <= kRow && q.tile % width == 0) return width;
   return 16;
 }
 
-int RingPlan::store_swizzle_bytes() const { return is_swapped ? kSwizzledRow : std::min(kSwizzledRow, chunk() * output().type.bytes()); }
+int RingPlan::store_row_bytes() const { return (is_swapped ? 64 : chunk()) * output().type.bytes(); }
+
+int RingPlan::store_swizzle_bytes() const { return store_row_bytes() < kLeastSwizzle || store_row_bytes() > kRow ? 0 : store_row_bytes(); }
 
 resources::Roles RingPlan::roles() const {
   resources::Roles roles{.consumers = consumers, .is_pingpong = is_pingpong, .blocks_per_sm = std::max(1, blocks_per_sm)};
@@ -81,7 +83,6 @@ std::vector<TensorMapPlan> RingPlan::maps() const {
   add_side(p, axis_of_p());
   add_side(q, axis_of_q());
   TensorMapPlan out{.operand = computation.outputs.front().operand, .extents = computation.axes, .box = {}, .swizzle_bytes = store_swizzle_bytes()};
-  if (out.swizzle_bytes < 32) out.swizzle_bytes = 0;
   out.box = is_swapped ? std::vector{64, chunk()} : std::vector{chunk(), 64};
   maps.push_back(std::move(out));
   return maps;

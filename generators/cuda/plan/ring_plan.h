@@ -85,7 +85,9 @@ struct RingPlan {
   int instructions_high() const { return p.rows() / consumers_of_a_tile() / 64; }  // wgmmas of a consumer below each other
   int chunk() const;                  // rows of Q that are stored at once, beside 64 of P
   int chunks() const { return q.tile / chunk(); }
-  int store_swizzle_bytes() const;
+  bool stores_codes() const { return output().type.bytes() == 1; }  // of E4M3
+  int store_row_bytes() const;        // of a row of a store buffer, along the output's columns
+  int store_swizzle_bytes() const;    // 0: rows lie as they are
   resources::Tile tile() const { return {p.rows(), q.rows(), depth}; }
   resources::Roles roles() const;
   resources::Ring ring() const;

@@ -6,13 +6,15 @@
 #include <set>
 
 #include "dsl/error.h"
+#include "generators/cuda/emit/conversions.h"
 #include "generators/cuda/emit/storage.h"
 
 namespace kiln::generators::cuda {
 namespace {
 
-// The store rounds to 16 bits itself.
+// The store rounds to 16 bits, and to codes, itself.
 ExpressionPtr before_rounding(const ExpressionPtr& expression, DType stored) {
+  if (const ExpressionPtr value = before_e4m3(*expression)) return value;
   const bool rounds = expression->op == Op::cast && expression->type == stored && stored.is_float() && stored.bits == 16 && expression->args[0]->type == kFloat32;
   return rounds ? expression->args[0] : expression;
 }

@@ -65,6 +65,7 @@ class RingKernel {
   void store_chunk();
   void define_pair();
   void fill_buffer();
+  void fill_by_pairs();
   std::string line_offset(const std::string& line, const std::string& piece) const;  // swizzled
 
   // ---- value.cpp

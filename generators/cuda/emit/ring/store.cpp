@@ -51,29 +51,42 @@ void RingKernel::define_pair() {
   if (is_wide) {
     lines_.add(fmt::format("return Vec<8>{{{{__float_as_uint({}), __float_as_uint({})}}}};", value(0), value(1)));
   } else {
-    lines_.add(fmt::format("return pack_{}({}, {});", print(stored().type), value(0), value(1)));
+    lines_.add(fmt::format("return pack_{}({}, {});", plan_.stores_codes() ? "e4m3" : print(stored().type), value(0), value(1)));
   }
   lines_.close_with(";");
 }
 
 std::string RingKernel::line_offset(const std::string& line, const std::string& piece) const {
-  const int bytes = plan_.store_swizzle_bytes();
-  const std::string phase = bytes == 128 ? line + " % 8" : bytes == 64 ? line + " / 2 % 4" : line + " / 4 % 2";
-  return fmt::format("{} * {} + (({} ^ {}) << 4)", line, bytes, piece, phase);
+  const int row = plan_.store_row_bytes(), swizzle = plan_.store_swizzle_bytes();
+  if (swizzle == 0) return fmt::format("{} * {} + (({}) << 4)", line, row, piece);
+  const std::string phase = swizzle == 128 ? line + " % 8" : swizzle == 64 ? line + " / 2 % 4" : line + " / 4 % 2";
+  return fmt::format("{} * {} + (({} ^ {}) << 4)", line, row, piece, phase);
+}
+
+// Of 32 and of 8 bits no instruction stores whole matrices: each thread stores what it has. Swapped, a pair lies in two lines.
+void RingKernel::fill_by_pairs() {
+  const bool is_wide = stored().type == kFloat32;
+  lines_.open_unrolled("block", plan_.chunk() / 8);
+  lines_.open_unrolled("half", 2);
+  if (!plan_.is_swapped) {
+    lines_.add(fmt::format("const int line = warp * 16 + half * 8 + lane / 4, piece = {};", is_wide ? "block * 2 + lane % 4 / 2" : "block / 2"));
+    lines_.add(fmt::format("st_shared(buffer + {} + {}, pair(block, half));", line_offset("line", "piece"), is_wide ? "lane % 2 * 8" : "block % 2 * 8 + lane % 4 * 2"));
+  } else {
+    lines_.add(fmt::format("const int line = block * 8 + lane % 4 * 2, piece = {};", is_wide ? "warp * 4 + half * 2 + lane / 16" : "warp"));
+    lines_.add("const auto two = pair(block, half);");
+    for (const int odd : {0, 1}) {
+      const std::string line = odd == 0 ? "line" : "(line + 1)", one = is_wide ? fmt::format("two.w[{}]", odd) : odd == 0 ? "(u8)two" : "(u8)(two >> 8)";
+      lines_.add(fmt::format("st_shared(buffer + {} + {}, {});", line_offset(line, "piece"), is_wide ? "lane / 4 % 4 * 4" : "half * 8 + lane / 4", one));
+    }
+  }
+  lines_.close();
+  lines_.close();
 }
 
 void RingKernel::fill_buffer() {
+  if (stored().type.bytes() != 2) return fill_by_pairs();
   const int blocks = plan_.chunk() / 8;
-  const bool is_wide = stored().type == kFloat32, is_even = blocks % 2 == 0;
-  if (is_wide) {
-    lines_.open_unrolled("block", blocks);
-    lines_.open_unrolled("half", 2);
-    lines_.add("const int line = warp * 16 + half * 8 + lane / 4, piece = block * 2 + lane % 4 / 2;");
-    lines_.add(fmt::format("st_shared(buffer + {} + lane % 2 * 8, pair(block, half));", line_offset("line", "piece")));
-    lines_.close();
-    lines_.close();
-    return;
-  }
+  const bool is_even = blocks % 2 == 0;
   lines_.add("#pragma unroll");
   lines_.open(fmt::format("for (int block = 0; block < {}; block += {})", blocks, is_even ? 2 : 1));
   if (!plan_.is_swapped) {

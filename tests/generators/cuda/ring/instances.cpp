@@ -47,6 +47,8 @@ std::vector<RingInstance> ring_instances() {
       {"fp8_swapped", "matmul_fp8(m=13, n=200, k=656, f16)", schedule(16, 64, 128, 3, ".warps(1, 1, cooperative).swap_operands()")},
       {"fp8_in_parts", "matmul_fp8(m=70, n=136, k=1296, f32)", schedule(64, 128, 128, 3, ".warps(1, 1, cooperative)", ".split_reduction(ko, 2, fixed)")},
       {"stored_as_f32", "matmul(m=70, n=132, k=328, bf16, weights=kn, output=f32, has_bias=true)", schedule(64, 96, 64, 2, ".warps(1, 1, cooperative)")},
+      {"swapped_stored_as_f32", "matmul(m=29, n=132, k=328, bf16, weights=kn, output=f32, has_bias=true)", schedule(32, 64, 64, 3, ".warps(1, 1, cooperative).swap_operands()")},
+      {"swapped_odd_stored_as_f32", "matmul(m=30, n=200, k=328, bf16, output=f32)", schedule(24, 128, 64, 3, ".warps(1, 2, cooperative).swap_operands()")},
       {"stored_as_f32_by_16", "matmul(m=200, n=100, k=328, bf16, weights=kn, output=f32)", schedule(128, 48, 64, 2, ".warps(1, 2, cooperative)")},
   };
 }
