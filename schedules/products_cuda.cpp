@@ -47,7 +47,7 @@ std::int64_t round_up(std::int64_t number, std::int64_t step) { return ceil_div(
 // What a consumer stores at once beside 64 along the tall side: as generators/cuda/plan has it.
 std::int64_t chunk_of(bool is_swapped, std::int64_t wide, std::int64_t output_bytes) {
   if (is_swapped) return wide % 64 == 0 ? 64 : wide % 32 == 0 ? 32 : wide;
-  for (const std::int64_t chunk : {64, 32})
+  for (const std::int64_t chunk : {128, 64, 32})
     if (chunk * output_bytes <= 128 && wide % chunk == 0) return chunk;
   return 16;
 }
@@ -98,7 +98,6 @@ void require_instruction(Space& space, const Knobs& k, const Shape& shape) {
   space.require("terms of 8-bit floats are neighbours in both", [=](Word) { return !shape.is_promoted() || shape.terms_are_neighbours; }, k.operands);
   space.require("consumers in turn leave the waits of promoted sums unfilled", [=](Word roles) { return !shape.is_promoted() || !takes_turns(roles); }, k.roles);
   space.require("few rows take the wide side", [=](Word operands) { return !is_swapped(operands) || shape.rows <= kMostSwappedRows; }, k.operands);
-  space.require("what is stored swapped has 16 bits", [=](Word operands) { return !is_swapped(operands) || shape.output_bytes == 2; }, k.operands);
   space.require("two consumers take tiles in turn", [](Word roles, std::int64_t consumers) { return !takes_turns(roles) || consumers == 2; }, k.roles, k.consumers);
   space.require("each consumer of a tile has 64 of its tall side, or a multiple",
                 [](Word roles, std::int64_t consumers, std::int64_t tall) { return tall % (64 * (takes_turns(roles) ? 1 : consumers)) == 0; }, k.roles, k.consumers, k.tall);

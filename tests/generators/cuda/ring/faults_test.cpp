@@ -2,12 +2,16 @@
 // parts that meet too early. Whatever threads and copies do first, the emulator or the comparison with the reference names it.
 #include <gtest/gtest.h>
 
+#include "tests/generators/cuda/ring/coded_product.h"
 #include "tests/generators/cuda/stream/planted.h"
 
 namespace kiln::tests {
 namespace {
 
-class RingFaults : public testing::TestWithParam<Planted> {};
+class RingFaults : public testing::TestWithParam<Planted> {
+ public:
+  static void SetUpTestSuite() { register_coded_product(); }
+};
 
 TEST_P(RingFaults, are_named) { expect_named(GetParam()); }
 
@@ -117,6 +121,23 @@ const Planted kOfCodes[] = {
     {"the scale of another row", kCodes, "min(first_row + warp * 16", "min(first_row + 1 + warp * 16", {"wrong numbers"}},
 };
 INSTANTIATE_TEST_SUITE_P(Codes, RingFaults, testing::ValuesIn(kOfCodes), test_name);
+
+const PlantedKernel kStoredCodes{"coded_product(m=100, n=208, k=328)",
+                                 "y.tile(n, m, no, mo, ni, mi, 64, 64, GuardWithIf).gpu_blocks(no, mo).warps(1, 1, cooperative)\nc.compute_at(y, no)\n"
+                                 "c.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 2).tensorize(ki, wgmma)\n"};
+const PlantedKernel kSwappedWide{"matmul(m=29, n=136, k=328, bf16, output=f32)",
+                                 "y.tile(n, m, no, mo, ni, mi, 64, 32, GuardWithIf).gpu_blocks(no, mo).warps(1, 1, cooperative).swap_operands()\nc.compute_at(y, no)\n"
+                                 "c.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 2).tensorize(ki, wgmma)\n"};
+const Planted kPairs[] = {
+    {"codes are not scaled", kStoredCodes, "return c_1 * inv_scale", "return c_1", {"wrong numbers"}, {}},
+    {"the first code of a pair is zero", kStoredCodes, "return pack_e4m3(", "return pack_e4m3(0.0f * ", {"wrong numbers"}},
+    {"codes lie in the other half of 16 bytes", kStoredCodes, "block % 2 * 8", "(1 - block % 2) * 8", {"wrong numbers"}},
+    {"lines of codes are swizzled as longer ones", kStoredCodes, "line / 2 % 4", "line % 4", {"wrong numbers"}},
+    {"both results lie in one line", kSwappedWide, "(line + 1) * 256", "line * 256", {"race", "uninitialised"}},
+    {"the second result is the first", kSwappedWide, "two.w[1]", "two.w[0]", {"wrong numbers"}},
+    {"columns of a warp are those of the first", kSwappedWide, "piece = warp * 4 + half * 2", "piece = half * 2", {"race", "uninitialised"}},
+};
+INSTANTIATE_TEST_SUITE_P(Pairs, RingFaults, testing::ValuesIn(kPairs), test_name);
 
 const PlantedKernel kParts{"matmul(m=120, n=136, k=712, bf16)",
                            "y.tile(n, m, no, mo, ni, mi, 64, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, cooperative)\nc.compute_at(y, no)\n"

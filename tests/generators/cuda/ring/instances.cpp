@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "tests/generators/cuda/ring/coded_product.h"
+
 namespace kiln::tests {
 namespace {
 
@@ -15,6 +17,7 @@ std::string schedule(int m, int n, int k, int stages, const std::string& kernel,
 }  // namespace
 
 std::vector<RingInstance> ring_instances() {
+  register_coded_product();
   return {
       {"cooperative", "matmul(m=200, n=264, k=584, bf16)", schedule(128, 192, 64, 4, ".warps(1, 2, cooperative)")},
       {"cooperative_persistent", "matmul(m=200, n=264, k=328, bf16, weights=kn)", schedule(128, 144, 64, 2, ".warps(1, 2, cooperative).persistent().raster(mo, 8)")},
@@ -49,6 +52,11 @@ std::vector<RingInstance> ring_instances() {
       {"stored_as_f32", "matmul(m=70, n=132, k=328, bf16, weights=kn, output=f32, has_bias=true)", schedule(64, 96, 64, 2, ".warps(1, 1, cooperative)")},
       {"swapped_stored_as_f32", "matmul(m=29, n=132, k=328, bf16, weights=kn, output=f32, has_bias=true)", schedule(32, 64, 64, 3, ".warps(1, 1, cooperative).swap_operands()")},
       {"swapped_odd_stored_as_f32", "matmul(m=30, n=200, k=328, bf16, output=f32)", schedule(24, 128, 64, 3, ".warps(1, 2, cooperative).swap_operands()")},
+      {"codes_by_16", "coded_product(m=100, n=208, k=328)", schedule(64, 48, 64, 3, ".warps(1, 1, cooperative)")},
+      {"codes_by_64", "coded_product(m=150, n=400, k=328)", schedule(128, 192, 64, 3, ".warps(1, 2, cooperative)")},
+      {"codes_by_128_in_turn", "coded_product(m=150, n=208, k=328)", schedule(64, 128, 64, 3, ".warps(1, 2, pingpong).persistent()")},
+      {"swapped_codes", "coded_product(m=30, n=208, k=328)", schedule(24, 128, 64, 3, ".warps(1, 2, cooperative).swap_operands()")},
+      {"codes_in_parts", "coded_product(m=70, n=144, k=648)", schedule(64, 128, 64, 3, ".warps(1, 1, cooperative)", ".split_reduction(ko, 2, fixed)")},
       {"stored_as_f32_by_16", "matmul(m=200, n=100, k=328, bf16, weights=kn, output=f32)", schedule(128, 48, 64, 2, ".warps(1, 2, cooperative)")},
   };
 }
