@@ -34,12 +34,12 @@ std::string fault_of(const Algorithm& algorithm, const Problem& problem, const s
   }
 }
 
-void expect_honoured(const Algorithm& algorithm, const std::string& problem_text, std::size_t fewest) {
+void expect_honoured(const Algorithm& algorithm, const std::string& problem_text, std::size_t fewest, const char* name = "products_cuda") {
   SCOPED_TRACE(problem_text);
   const Problem problem = resolve(parse_problem_text(problem_text), algorithm);
   const auto space = schedules::space_for(algorithm, problem, gpu());
   ASSERT_TRUE(space);
-  EXPECT_EQ(space->name(), "products_cuda");
+  EXPECT_EQ(space->name(), name);
   ASSERT_FALSE(space->seeds().empty()) << space->unsatisfiable().value_or("");
   EXPECT_GE(space->approximate_count(), static_cast<double>(fewest));
   schedules::Random random(test_seed(kSeed));
@@ -53,6 +53,25 @@ TEST(RingSpaces, hold_only_what_the_skeleton_honours_and_the_device_runs) {
     expect_honoured(dot_by_columns(), std::string("dot_by_columns") + extents, 1000);
   }
   for (const char* extents : {"(m=16, n=12288, k=4096)", "(m=128, n=4096, k=12288)", "(m=4096, n=12288, k=4096)"}) expect_honoured(dot_of_codes(), std::string("dot_of_codes") + extents, 1000);
+}
+
+TEST(RingSpaces, of_two_products_hold_only_what_the_skeleton_honours_and_the_device_runs) {
+  for (const char* extents : {"(m=1, n=12288, k=4096)", "(m=16, n=12288, k=4096)", "(m=64, n=12288, k=4096)", "(m=128, n=4096, k=1024)", "(m=1024, n=12288, k=4096)", "(m=7239, n=12288, k=4096)",
+                              "(m=200, n=264, k=584)"}) {
+    expect_honoured(gated_by_terms(), std::string("gated_by_terms") + extents, 1000, "dual_products_cuda");
+    expect_honoured(gated_by_columns(), std::string("gated_by_columns") + extents, 1000, "dual_products_cuda");
+  }
+}
+
+TEST(RingSpaces, of_two_products_begin_with_one_kernel_and_with_three) {
+  const Algorithm algorithm = gated_by_columns();
+  for (const char* problem : {"gated_by_columns(m=16, n=12288, k=4096)", "gated_by_columns(m=4096, n=12288, k=4096)"}) {
+    const Problem resolved = resolve(parse_problem_text(problem), algorithm);
+    const auto space = schedules::space_for(algorithm, resolved, gpu());
+    std::set<std::size_t> kernels;
+    for (const schedules::Seed& seed : space->seeds()) kernels.insert(cuda::lower(algorithm, space->schedule(seed.point), resolved).kernels.size());
+    EXPECT_EQ(kernels, (std::set<std::size_t>{1, 3})) << problem;
+  }
 }
 
 TEST(RingSpaces, of_rows_that_no_copy_takes_say_so) {
