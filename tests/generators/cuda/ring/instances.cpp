@@ -72,7 +72,7 @@ std::vector<RingInstance> ring_instances() {
       {"gated_in_turn_by_terms", "matmul_swiglu(m=130, n=200, k=456, bf16, weights=kn)", gated(128, 48, 64, 3, ".warps(1, 2, pingpong).persistent().raster(no, 2).dependent_launch()")},
       {"gated_of_two_wgmmas", "matmul_swiglu(m=300, n=136, k=328, bf16)", gated(256, 64, 64, 2, ".warps(1, 2, cooperative).persistent()")},
       {"gated_deep", "matmul_swiglu(m=100, n=136, k=648, bf16, weights=kn)", gated(64, 48, 128, 2, ".warps(1, 1, cooperative).store_through(shared, 1)")},
-      {"gated_deep_by_columns", "matmul_swiglu(m=100, n=136, k=648, bf16)", gated(64, 64, 128, 2, ".warps(1, 1, cooperative).blocks_per_sm(2)")},
+      {"gated_deep_by_columns", "matmul_swiglu(m=100, n=136, k=648, bf16)", gated(64, 64, 128, 2, ".warps(1, 1, cooperative).blocks_per_sm(2).store_through(shared, 1)")},
       {"gated_by_three_consumers", "matmul_swiglu(m=200, n=136, k=456, bf16)", gated(192, 64, 64, 3, ".warps(1, 3, cooperative)")},
       {"gated_swapped", "matmul_swiglu(m=13, n=264, k=584, bf16)", gated(16, 128, 64, 4, ".warps(1, 2, cooperative).swap_operands()")},
       {"gated_swapped_deep", "matmul_swiglu(m=29, n=136, k=904, bf16, weights=kn)", gated(32, 64, 128, 3, ".warps(1, 1, cooperative).swap_operands().l2_promotion(Wgt, 128).l2_promotion(Wut, 128)")},
