@@ -21,6 +21,10 @@ bool are_for_tensor_cores(const DualProduct& dual, const Algorithm& algorithm, c
   return product.type_of_columns == product.type_of_rows && is_short_float(product.type_of_rows) && (is_short_float(type) || type == kFloat32);
 }
 
+RingShape ring_shape(const SumOfProducts& product, const Algorithm& algorithm, const std::string& stored, const Gpu& gpu) {
+  return shape_of(product, 1, algorithm.stage(stored).types[0].bytes(), gpu);
+}
+
 RingShape ring_shape(const DualProduct& dual, const Algorithm& algorithm, const std::string& stored, const Gpu& gpu) {
   return shape_of(dual.products[0], 2, algorithm.stage(stored).types[0].bytes(), gpu);
 }

@@ -1,4 +1,4 @@
-// Kernels one after the other that make two products and what comes of them: in one, or each in its own and a third that reads what they stored.
+// Kernels one after the other that make two products and what comes of them, in one or each in its own and a third that reads what they stored; and further ones.
 #pragma once
 
 #include <string>
@@ -14,7 +14,8 @@ namespace kiln::schedules {
 // Whether both products are of bf16 or f16, and what is stored of them too, or f32.
 bool are_for_tensor_cores(const DualProduct& dual, const Algorithm& algorithm, const std::string& stored);
 
-// Of the kernel that makes `stored` of both, and of each product's own.
+// Of the kernel of one product; of that which makes `stored` of both, and of each product's own.
+RingShape ring_shape(const SumOfProducts& product, const Algorithm& algorithm, const std::string& stored, const Gpu& gpu);
 RingShape ring_shape(const DualProduct& dual, const Algorithm& algorithm, const std::string& stored, const Gpu& gpu);
 RingShape shape_apart(const DualProduct& dual, const Algorithm& algorithm, const Gpu& gpu);
 

@@ -57,6 +57,19 @@ const Planted kInChains[] = {
     {"who reads both products does not wait for them", kChain, "  pdl_wait();\n  const i64 first", "  const i64 first", {"dependent launch"}},
     {"the first product is taken for both", kChain, "bf16_at(up_v.w, i)", "bf16_at(gate_v.w, i)", {"wrong numbers"}},
 };
+
+const PlantedKernel kLayer{"ffn(m=70, h=72, n=136, k=200, bf16)",
+                           "y.tile(h, m, ho, mo, hi, mi, 64, 64, GuardWithIf).gpu_blocks(ho, mo).warps(1, 1, cooperative).dependent_launch()\n"
+                           "down_sum.compute_at(y, ho)\ndown_sum.update(0).split(n, no, ni, 64).stage_in(no, shared, 2).tensorize(ni, wgmma)\n"
+                           "hidden.compute_root().tile(n, m, no, mo, ni, mi, 64, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, cooperative)\n"
+                           "gate_sum.compute_at(hidden, no)\ngate_sum.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 2).tensorize(ki, wgmma)\n"
+                           "up_sum.compute_at(hidden, no)\nup_sum.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 2).tensorize(ki, wgmma)\n"};
+const Planted kOfLayers[] = {
+    {"the last product does not wait for its rows", kLayer, "  pdl_wait();\n\n  if (warpgroup == 0) {\n    if (t == 0)", "  if (warpgroup == 0) {\n    if (t == 0)", {"dependent launch"}},
+    {"the rows are copied before they are waited for", kLayer, "  pdl_wait();\n\n  if (warpgroup == 0) {\n    if (t == 0)", "  if (warpgroup != 0) pdl_wait();\n  if (warpgroup == 0) {\n    if (t == 0)", {"dependent launch"}},
+};
+INSTANTIATE_TEST_SUITE_P(Layers, DualFaults, testing::ValuesIn(kOfLayers), test_name);
+
 INSTANTIATE_TEST_SUITE_P(Chains, DualFaults, testing::ValuesIn(kInChains), test_name);
 
 }  // namespace

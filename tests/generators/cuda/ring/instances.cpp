@@ -30,6 +30,18 @@ std::string apart(int m, int n, int k, int stages, const std::string& kernel, co
 
 constexpr const char* kLine = "y.fuse(n, m, i).split(i, b, i, 2048, GuardWithIf).split(i, t, v, 8).gpu_blocks(b).gpu_threads(t).vectorize(v).dependent_launch()";
 
+// The last product of a feed-forward layer.
+std::string down(int m, int h, int n, int stages, const std::string& kernel) {
+  return fmt::format("y.tile(h, m, ho, mo, hi, mi, {}, {}, GuardWithIf).gpu_blocks(ho, mo){}\ndown_sum.compute_at(y, ho)\n"
+                     "down_sum.update(0).split(n, no, ni, {}).stage_in(no, shared, {}).tensorize(ni, wgmma)\n",
+                     h, m, kernel, n, stages);
+}
+
+// The first two and what comes of them.
+std::string hidden(int m, int n, int k, int stages, const std::string& kernel) { return "hidden.compute_root()\n" + ring_of("hidden", {"gate_sum", "up_sum"}, m, n, k, stages, kernel); }
+
+const std::string kHiddenLine = "hidden.compute_root().fuse(n, m, i).split(i, b, i, 2048, GuardWithIf).split(i, t, v, 8).gpu_blocks(b).gpu_threads(t).vectorize(v).dependent_launch()";
+
 }  // namespace
 
 std::vector<RingInstance> ring_instances() {
@@ -90,7 +102,19 @@ std::vector<RingInstance> ring_instances() {
       {"gated_by_an_earlier_kernel", "matmul_swiglu(m=200, n=136, k=328, bf16)",
        ring_of("y", {"up_sum"}, 128, 64, 64, 3, ".warps(1, 2, cooperative).dependent_launch()") + "gate.compute_root()\n" +
            ring_of("gate", {"gate_sum"}, 128, 128, 64, 2, ".warps(1, 2, cooperative)")},
+      {"layer_in_two_kernels", "ffn(m=150, h=136, n=200, k=264, bf16)",
+       down(128, 64, 64, 3, ".warps(1, 2, pingpong).persistent().raster(mo, 8).dependent_launch()") + hidden(128, 64, 64, 3, ".warps(1, 2, pingpong).persistent().raster(mo, 8)")},
+      {"layer_in_four_kernels", "ffn(m=150, h=136, n=200, k=264, bf16, weights=kn)",
+       down(128, 80, 64, 3, ".warps(1, 2, cooperative).dependent_launch()") + apart(128, 96, 64, 3, ".warps(1, 2, cooperative)", kHiddenLine)},
+      {"layer_of_few_rows", "ffn(m=13, h=136, n=264, k=328, f16)",
+       down(16, 64, 128, 3, ".warps(1, 1, cooperative).swap_operands().dependent_launch()") + hidden(16, 128, 64, 3, ".warps(1, 2, cooperative).swap_operands()")},
   };
+}
+
+std::vector<std::string> layer_schedules() {
+  return {down(128, 64, 64, 3, ".warps(1, 2, pingpong).persistent().dependent_launch()") + hidden(128, 64, 64, 3, ".warps(1, 2, pingpong).persistent()"),
+          down(128, 128, 64, 2, ".warps(1, 2, cooperative)") + apart(64, 128, 64, 2, ".warps(1, 1, cooperative)", kHiddenLine),
+          down(152, 64, 64, 2, ".warps(1, 1, cooperative).swap_operands().dependent_launch()") + hidden(128, 128, 64, 3, ".warps(1, 2, cooperative)")};
 }
 
 std::vector<std::string> gated_schedules() {

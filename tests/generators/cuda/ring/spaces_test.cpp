@@ -63,15 +63,25 @@ TEST(RingSpaces, of_two_products_hold_only_what_the_skeleton_honours_and_the_dev
   }
 }
 
-TEST(RingSpaces, of_two_products_begin_with_one_kernel_and_with_three) {
-  const Algorithm algorithm = gated_by_columns();
-  for (const char* problem : {"gated_by_columns(m=16, n=12288, k=4096)", "gated_by_columns(m=4096, n=12288, k=4096)"}) {
-    const Problem resolved = resolve(parse_problem_text(problem), algorithm);
-    const auto space = schedules::space_for(algorithm, resolved, gpu());
-    std::set<std::size_t> kernels;
-    for (const schedules::Seed& seed : space->seeds()) kernels.insert(cuda::lower(algorithm, space->schedule(seed.point), resolved).kernels.size());
-    EXPECT_EQ(kernels, (std::set<std::size_t>{1, 3})) << problem;
-  }
+TEST(RingSpaces, of_a_feed_forward_layer_hold_only_what_the_skeleton_honours_and_the_device_runs) {
+  for (const char* extents : {"(m=16, h=4096, n=12288, k=4096)", "(m=128, h=4096, n=12288, k=4096)", "(m=4096, h=4096, n=12288, k=4096)", "(m=200, h=328, n=264, k=584)"})
+    expect_honoured(feed_forward(), std::string("feed_forward") + extents, 1000, "ffn_cuda");
+}
+
+// Of how many kernels the programs are that a space begins with.
+std::set<std::size_t> kernels_of_seeds(const Algorithm& algorithm, const std::string& problem) {
+  const Problem resolved = resolve(parse_problem_text(problem), algorithm);
+  const auto space = schedules::space_for(algorithm, resolved, gpu());
+  std::set<std::size_t> kernels;
+  for (const schedules::Seed& seed : space->seeds()) kernels.insert(cuda::lower(algorithm, space->schedule(seed.point), resolved).kernels.size());
+  return kernels;
+}
+
+TEST(RingSpaces, of_several_products_begin_with_every_boundary_of_their_kernels) {
+  for (const char* extents : {"(m=16, n=12288, k=4096)", "(m=4096, n=12288, k=4096)"})
+    EXPECT_EQ(kernels_of_seeds(gated_by_columns(), std::string("gated_by_columns") + extents), (std::set<std::size_t>{1, 3})) << extents;
+  for (const char* extents : {"(m=16, h=4096, n=12288, k=4096)", "(m=4096, h=4096, n=12288, k=4096)"})
+    EXPECT_EQ(kernels_of_seeds(feed_forward(), std::string("feed_forward") + extents), (std::set<std::size_t>{2, 4})) << extents;
 }
 
 TEST(RingSpaces, of_rows_that_no_copy_takes_say_so) {
