@@ -39,32 +39,64 @@ std::string stored_of(const Algorithm& algorithm, const std::string& sum) {
   return {};
 }
 
-}  // namespace
-
-std::optional<DualProduct> find_dual_product(const Algorithm& algorithm) {
-  if (algorithm.outputs.size() != 1 || algorithm.stage(algorithm.outputs[0]).loops.size() != 2) return std::nullopt;
-  std::vector<SumOfProducts> found;
+// Of an algorithm whose one output of two loops is made of sums of products and nothing else that is summed; empty where it is none.
+std::vector<SumOfProducts> sums_of(const Algorithm& algorithm) {
+  if (algorithm.outputs.size() != 1 || algorithm.stage(algorithm.outputs[0]).loops.size() != 2) return {};
+  std::vector<SumOfProducts> sums;
   for (const Stage& stage : algorithm.stages) {
     if (is_wrapper(algorithm, stage) || stage.updates.empty()) continue;
     const auto product = sum_of_products(stage);
-    if (!product || algorithm.is_output(stage.name) || !is_input(algorithm, product->rows_of) || !is_input(algorithm, product->columns_of)) return std::nullopt;
-    found.push_back(*product);
+    if (!product || algorithm.is_output(stage.name) || !is_input(algorithm, product->columns_of)) return {};
+    sums.push_back(*product);
   }
-  if (found.size() != 2 || !are_alike(found[0], found[1])) return std::nullopt;
-  return DualProduct{{found[0], found[1]}, {stored_of(algorithm, found[0].stage.name), stored_of(algorithm, found[1].stage.name)}};
+  return sums;
+}
+
+std::optional<DualProduct> dual_of(const Algorithm& algorithm, const SumOfProducts& one, const SumOfProducts& other) {
+  if (!is_input(algorithm, one.rows_of) || !are_alike(one, other)) return std::nullopt;
+  return DualProduct{{one, other}, {stored_of(algorithm, one.stage.name), stored_of(algorithm, other.stage.name)}};
+}
+
+void set_extents(SumOfProducts& product, const Algorithm& algorithm, const Problem& problem, std::int64_t columns, std::int64_t rows) {
+  product.columns = columns;
+  product.rows = rows;
+  product.terms = evaluate(*product.stage.updates[0].reduction[0].extent, algorithm, problem).value_or(1);
+}
+
+bool have_same_terms(const DualProduct& dual) { return dual.products[0].terms == dual.products[1].terms; }
+
+}  // namespace
+
+std::optional<DualProduct> find_dual_product(const Algorithm& algorithm) {
+  const std::vector<SumOfProducts> sums = sums_of(algorithm);
+  if (sums.size() != 2) return std::nullopt;
+  return dual_of(algorithm, sums[0], sums[1]);
 }
 
 std::optional<DualProduct> find_dual_product(const Algorithm& algorithm, const Problem& problem) {
   auto dual = find_dual_product(algorithm);
   if (!dual) return std::nullopt;
   const std::vector<std::int64_t> extents = output_extents(algorithm, problem, algorithm.outputs[0]);
-  for (SumOfProducts& product : dual->products) {
-    product.columns = extents[0];
-    product.rows = extents[1];
-    product.terms = evaluate(*product.stage.updates[0].reduction[0].extent, algorithm, problem).value_or(1);
-  }
-  if (dual->products[0].terms != dual->products[1].terms) return std::nullopt;
-  return dual;
+  for (SumOfProducts& product : dual->products) set_extents(product, algorithm, problem, extents[0], extents[1]);
+  return have_same_terms(*dual) ? dual : std::nullopt;
+}
+
+std::optional<FeedForward> find_feed_forward(const Algorithm& algorithm) {
+  const std::vector<SumOfProducts> sums = sums_of(algorithm);
+  if (sums.size() != 3) return std::nullopt;
+  const Stage* hidden = algorithm.find_stage(sums[2].rows_of);
+  const auto dual = dual_of(algorithm, sums[0], sums[1]);
+  if (!dual || hidden == nullptr || algorithm.is_output(hidden->name) || !is_pointwise(*hidden)) return std::nullopt;
+  return FeedForward{*dual, hidden->name, sums[2]};
+}
+
+std::optional<FeedForward> find_feed_forward(const Algorithm& algorithm, const Problem& problem) {
+  auto layer = find_feed_forward(algorithm);
+  if (!layer) return std::nullopt;
+  const std::vector<std::int64_t> extents = output_extents(algorithm, problem, algorithm.outputs[0]);
+  set_extents(layer->down, algorithm, problem, extents[0], extents[1]);
+  for (SumOfProducts& product : layer->dual.products) set_extents(product, algorithm, problem, layer->down.terms, extents[1]);
+  return have_same_terms(layer->dual) ? layer : std::nullopt;
 }
 
 }  // namespace kiln::schedules

@@ -1,4 +1,4 @@
-// Two products of the same rows, of which one output is made element by element: what the space of dual products is about.
+// Two products of the same rows, of which one stage is made element by element, and what a third makes of that: what the spaces of several products are about.
 #pragma once
 
 #include <array>
@@ -19,8 +19,17 @@ struct DualProduct {
   bool can_be_apart() const { return !stored[0].empty() && !stored[1].empty(); }
 };
 
-// Nothing where the algorithm has another form.
+// Of which one output is made. Nothing where the algorithm has another form.
 std::optional<DualProduct> find_dual_product(const Algorithm& algorithm);
 std::optional<DualProduct> find_dual_product(const Algorithm& algorithm, const Problem& problem);  // with its extents
+
+// A feed-forward layer: the dual product makes a stage whose rows a third product takes, and one output is made of that.
+struct FeedForward {
+  DualProduct dual;
+  std::string hidden;  // the stage between them
+  SumOfProducts down;
+};
+std::optional<FeedForward> find_feed_forward(const Algorithm& algorithm);
+std::optional<FeedForward> find_feed_forward(const Algorithm& algorithm, const Problem& problem);
 
 }  // namespace kiln::schedules

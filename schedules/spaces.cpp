@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedules/dual_products_cuda.h"
+#include "schedules/ffn_cuda.h"
 #include "schedules/lines_cuda.h"
 #include "schedules/matmul_host.h"
 #include "schedules/placement.h"
@@ -34,6 +35,7 @@ std::optional<Space> cuda_space_for(const Algorithm& algorithm, const Problem& p
     return sums.unsatisfiable() ? std::move(products) : std::move(sums);
   }
   if (is_dual_tensor_product(algorithm, device)) return dual_products_cuda(algorithm, problem, device);
+  if (is_feed_forward(algorithm, device)) return ffn_cuda(algorithm, problem, device);
   if (is_line_operator(algorithm)) return lines_cuda(algorithm, problem, device);
   if (is_row_kernel(algorithm)) return rows_cuda(algorithm, problem, device);
   return std::nullopt;
@@ -52,6 +54,7 @@ std::optional<Space> space_for(const Algorithm& algorithm, const Problem& proble
 std::vector<ShippedSpace> shipped_spaces() {
   return {
       {"dual_products_cuda", "on a GPU with tensor cores: two products of bf16 or f16 of the same rows for each element, read point by point by one output: in one kernel or apart"},
+      {"ffn_cuda", "on a GPU with tensor cores: two products as those of dual_products_cuda, and a third of the rows that come of them: in two kernels or four"},
       {"lines_cuda", "on a GPU: one output computed element by element from arguments of its own dimensions"},
       {"matmul_host", "one product(n, m) += a(k, m) * b(n, k), or the same in pairs of k, and point by point from there to one output"},
       {"pointwise_host", "one output computed element by element"},

@@ -1,7 +1,7 @@
 // evict: what L2 is told of an argument that is copied in tiles: whether to give it up before others.
 //   evict(argument, eviction)                           a launch argument: first | normal
-//   legal when:  the stage is computed at root on a GPU and reads a tensorized sum of the argument; said once of an argument. Only the CUDA back end runs it:
-//                the ring skeleton.
+//   legal when:  the stage is computed at root on a GPU and reads a tensorized sum of the argument; said once of an argument, and alike of
+//                the matrices of two products that share a kernel. Only the CUDA back end runs it: the ring skeleton.
 //   numerics:    none.
 #pragma once
 

@@ -1,7 +1,7 @@
 // stage_in: what a tensorized sum reads waits in shared memory, copied there while earlier steps are computed.
 //   stage_in(loop, memory, stages)                      for ko → copies of the next steps under way, `stages` of them in a ring
-//   legal when:  the stage is tensorized and the loop the outer part of the split whose inner part is; 2 to 16 stages; said once, of the update. Only the
-//                CUDA back end runs it: the ring skeleton.
+//   legal when:  the stage is tensorized and the loop the outer part of the split whose inner part is; 2 to 16 stages; said once, of the update; of sums
+//                that share a kernel alike, for they share the ring. Only the CUDA back end runs it: the ring skeleton.
 //   numerics:    none.
 #pragma once
 

@@ -13,6 +13,7 @@
   }
 
 KILN_DECLARE_OPERATOR(conv)
+KILN_DECLARE_OPERATOR(ffn)
 KILN_DECLARE_OPERATOR(matmul)
 KILN_DECLARE_OPERATOR(matmul_fp8)
 KILN_DECLARE_OPERATOR(matmul_swiglu)
@@ -29,7 +30,8 @@ namespace kiln::generators {
 std::vector<std::string> shipped_operators() {
   namespace factories = halide_register_generator;
   using Factory = std::unique_ptr<Halide::Internal::AbstractGenerator> (*)(const Halide::GeneratorContext&);
-  static const std::array<std::pair<const char*, Factory>, 11> kOperators{{{"conv", factories::conv_ns::factory},
+  static const std::array<std::pair<const char*, Factory>, 12> kOperators{{{"conv", factories::conv_ns::factory},
+                                                                          {"ffn", factories::ffn_ns::factory},
                                                                           {"matmul", factories::matmul_ns::factory},
                                                                           {"matmul_fp8", factories::matmul_fp8_ns::factory},
                                                                           {"matmul_swiglu", factories::matmul_swiglu_ns::factory},

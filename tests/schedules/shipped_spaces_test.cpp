@@ -40,6 +40,8 @@ const std::vector<std::string> kProblems = {
     "matmul(m=256, n=1024, k=1024, bf16)", "matmul(m=256, n=1024, k=1024, bf16, pairs=true, epilogue=gelu)", "matmul(m=1, n=1, k=2, bf16, pairs=true)",
     "matmul(m=97, n=101, k=106, bf16, pairs=true, has_bias=true)", "matmul(m=3, n=1024, k=64, bf16, pairs=true, output=f32)",
     "matmul(m=64, n=128, k=256, bf16, weights=kn)", "matmul(m=13, n=101, k=103, weights=kn, has_bias=true, has_residual=true)", "matmul_fp8(m=13, n=101, k=103)",
+    "ffn(m=64, h=64, n=128, k=64, bf16)", "ffn(m=13, h=31, n=101, k=103, weights=kn)", "ffn(m=1, h=1, n=1, k=1)",
+    "matmul_swiglu(m=64, n=128, k=256, bf16)", "matmul_swiglu(m=13, n=101, k=103, weights=kn)", "matmul_swiglu(m=1, n=1, k=1, products=f32)",
     "rmsnorm(m=256, n=4096)", "rmsnorm(m=1, n=1)", "rmsnorm(m=13, n=101)",
     "softmax(m=256, n=4096)", "softmax(m=1, n=1)", "softmax(m=13, n=101)", "softmax(m=1, n=32000)",
     "swiglu(m=256, n=4096, bf16)", "rmsnorm(m=256, n=4096, bf16)", "softmax(m=13, n=101, f16)",

@@ -28,8 +28,25 @@ class CallMemory {
       std::memcpy(to, bytes.data(), bytes.size());
     }
     for (const auto& [name, bytes] : call.outputs) add(name, bytes.size(), emulator::Memory::Use::output);
-    for (const IntermediateBuffer& between : record.intermediates)
-      add(between.name, static_cast<std::size_t>(cuda::bytes(between, call.extents)), emulator::Memory::Use::output);
+    for (const IntermediateBuffer& between : record.intermediates) {
+      between_[between.name] = static_cast<std::size_t>(cuda::bytes(between, call.extents));
+      add(between.name, between_[between.name], emulator::Memory::Use::output);
+    }
+  }
+
+  // What one kernel wrote whole lies elsewhere for those after it: where nobody writes, and where one that was launched while that kernel still ran reads only
+  // when it has waited.
+  void hand_on() {
+    for (auto between = between_.begin(); between != between_.end();) {
+      const auto [name, bytes] = *between;
+      void* written = at(name);
+      if (memory_.first_unwritten(written) < bytes) {
+        ++between;
+        continue;
+      }
+      std::memcpy(add(name, bytes, emulator::Memory::Use::fresh), written, bytes);
+      between = between_.erase(between);
+    }
   }
 
   void* at(const std::string& name) const {
@@ -44,6 +61,7 @@ class CallMemory {
 
   emulator::Memory memory_;
   std::map<std::string, void*> addresses_;
+  std::map<std::string, std::size_t> between_;  // bytes of the buffers that no kernel has written yet
 };
 
 // The arguments of one launch, as cuLaunchKernel takes them.
@@ -126,6 +144,7 @@ std::string Emulated::run(Call& call, unsigned seed) const {
     Arguments arguments(kernel, memory, call);
     const emulator::Report report = emulator::run(launch_of(kernel, call.extents, seed), memory.memory(), compiled_[i].entry(), arguments.data());
     if (!report.ok()) return fmt::format("{}: {}", kernel.name, report.text);
+    memory.hand_on();
   }
   for (auto& [name, bytes] : call.outputs) {
     const std::size_t written = memory.memory().first_unwritten(memory.at(name));

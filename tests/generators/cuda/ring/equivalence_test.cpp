@@ -41,6 +41,41 @@ bool is_small(const std::string& problem, const Schedule& schedule) {
   return cuda::Emulated::takes(record, extents) && cuda::blocks(record.kernels.front(), extents, 2) * record.kernels.front().threads <= kMostThreads;
 }
 
+// The bytes of the output; of a text in which `unrounded`, where it is said, is not rounded.
+std::vector<std::byte> bits_of(const EmulatedSubject& subject, const Algorithm& algorithm, const std::string& schedule, unsigned order, const std::string& unrounded = "") {
+  const cuda::Program program = cuda::lower(algorithm, parse_schedule(schedule), subject.problem());
+  std::string text = program.text();
+  if (!unrounded.empty()) {
+    const std::string rounding = "round_bf16(" + unrounded + ")";
+    EXPECT_NE(text.find(rounding), std::string::npos) << text;
+    text.replace(text.find(rounding), rounding.size(), unrounded);
+  }
+  const cuda::Emulated emulated(text, launch_record(program));
+  cuda::Emulated::Call call = subject.call();
+  EXPECT_EQ(emulated.run(call, order), "") << schedule;
+  return call.outputs.begin()->second;
+}
+
+// A product is summed in the order of its terms wherever it is computed, and rounded where the algorithm rounds: kernels of all boundaries give the same bits.
+// `rounded`: sums whose rounding the first schedule's text shows.
+void expect_same_bits(const std::string& problem, const std::vector<std::string>& schedules, const std::vector<std::string>& rounded) {
+  const Oracle& known = oracle(problem);
+  const EmulatedSubject subject(known.algorithm, problem, known.reference, kSeed);
+  const std::vector<std::byte> bits = bits_of(subject, known.algorithm, schedules.front(), 0);
+  for (const std::string& schedule : schedules)
+    for (unsigned order = 0; order < 2; ++order) EXPECT_EQ(bits_of(subject, known.algorithm, schedule, order), bits) << schedule;
+  // Within the tolerance, which allows for an ulp at each rounding: the bits alone show that one is left out.
+  for (const std::string& sum : rounded) EXPECT_NE(bits_of(subject, known.algorithm, schedules.front(), 0, sum), bits) << sum;
+}
+
+TEST(RingEquivalence, of_two_products_in_one_kernel_and_apart_are_the_same_bits) {
+  expect_same_bits("matmul_swiglu(m=150, n=136, k=328, bf16)", gated_schedules(), {"gate_sum", "up_sum"});
+}
+
+TEST(RingEquivalence, of_a_layer_in_two_kernels_and_in_four_are_the_same_bits) {
+  expect_same_bits("ffn(m=150, h=136, n=200, k=264, bf16)", layer_schedules(), {"gate_sum", "up_sum"});
+}
+
 class RingKinds : public testing::TestWithParam<RingInstance> {};
 
 TEST_P(RingKinds, equals_the_reference_in_whatever_order_threads_take_turns) { expect_equal(GetParam().problem, parse_schedule(GetParam().schedule), kOrders); }
@@ -55,7 +90,8 @@ Device gpu_with(int sms) {
 TEST(RingEquivalence, of_what_the_space_holds_equals_the_reference) {
   constexpr int kDraws = 5, kTries = 400;
   schedules::Random random(test_seed(kSeed));
-  for (const auto& [problem, sms] : {std::pair{"matmul(m=136, n=200, k=328, bf16, has_bias=true)", 2}, {"matmul(m=136, n=264, k=328, bf16, weights=kn)", 2}, {"matmul(m=29, n=200, k=712, bf16)", 132}, {"matmul_fp8(m=136, n=200, k=656)", 2}}) {
+  for (const auto& [problem, sms] : {std::pair{"matmul(m=136, n=200, k=328, bf16, has_bias=true)", 2}, {"matmul(m=136, n=264, k=328, bf16, weights=kn)", 2}, {"matmul(m=29, n=200, k=712, bf16)", 132}, {"matmul_fp8(m=136, n=200, k=656)", 2},
+                                     {"matmul_swiglu(m=136, n=200, k=328, bf16)", 2}, {"matmul_swiglu(m=29, n=200, k=328, bf16, weights=kn)", 2}, {"ffn(m=72, h=136, n=72, k=136, bf16)", 2}}) {
     const Oracle& known = oracle(problem);
     const Problem resolved = resolve(parse_problem_text(problem), known.algorithm);
     const auto space = schedules::space_for(known.algorithm, resolved, gpu_with(sms));

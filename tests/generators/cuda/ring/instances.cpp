@@ -14,6 +14,36 @@ std::string schedule(int m, int n, int k, int stages, const std::string& kernel,
                      n, m, kernel, k, stages, sum);
 }
 
+// Of a stage that one product or two are made into: its tile and words, then the sums computed in it.
+std::string ring_of(const std::string& stage, const std::vector<std::string>& sums, int m, int n, int k, int stages, const std::string& kernel) {
+  std::string text = fmt::format("{}.tile(n, m, no, mo, ni, mi, {}, {}, GuardWithIf).gpu_blocks(no, mo){}\n", stage, n, m, kernel);
+  for (const std::string& sum : sums)
+    text += fmt::format("{0}.compute_at({1}, no)\n{0}.update(0).split(k, ko, ki, {2}).stage_in(ko, shared, {3}).tensorize(ki, wgmma)\n", sum, stage, k, stages);
+  return text;
+}
+
+std::string gated(int m, int n, int k, int stages, const std::string& kernel) { return ring_of("y", {"gate_sum", "up_sum"}, m, n, k, stages, kernel); }
+
+// Each product in a kernel of its own, at root.
+std::string apart(int m, int n, int k, int stages, const std::string& kernel, const std::string& y) {
+  return y + "\ngate.compute_root()\n" + ring_of("gate", {"gate_sum"}, m, n, k, stages, kernel) + "up.compute_root()\n" +
+         ring_of("up", {"up_sum"}, m, n, k, stages, kernel + ".dependent_launch()");
+}
+
+constexpr const char* kLine = "y.fuse(n, m, i).split(i, b, i, 2048, GuardWithIf).split(i, t, v, 8).gpu_blocks(b).gpu_threads(t).vectorize(v).dependent_launch()";
+
+// The last product of a feed-forward layer.
+std::string down(int m, int h, int n, int stages, const std::string& kernel) {
+  return fmt::format("y.tile(h, m, ho, mo, hi, mi, {}, {}, GuardWithIf).gpu_blocks(ho, mo){}\ndown_sum.compute_at(y, ho)\n"
+                     "down_sum.update(0).split(n, no, ni, {}).stage_in(no, shared, {}).tensorize(ni, wgmma)\n",
+                     h, m, kernel, n, stages);
+}
+
+// The first two and what comes of them.
+std::string hidden(int m, int n, int k, int stages, const std::string& kernel) { return "hidden.compute_root()\n" + ring_of("hidden", {"gate_sum", "up_sum"}, m, n, k, stages, kernel); }
+
+const std::string kHiddenLine = "hidden.compute_root().fuse(n, m, i).split(i, b, i, 2048, GuardWithIf).split(i, t, v, 8).gpu_blocks(b).gpu_threads(t).vectorize(v).dependent_launch()";
+
 }  // namespace
 
 std::vector<RingInstance> ring_instances() {
@@ -58,7 +88,49 @@ std::vector<RingInstance> ring_instances() {
       {"swapped_codes", "coded_product(m=30, n=208, k=328)", schedule(24, 128, 64, 3, ".warps(1, 2, cooperative).swap_operands()")},
       {"codes_in_parts", "coded_product(m=70, n=144, k=648)", schedule(64, 128, 64, 3, ".warps(1, 1, cooperative)", ".split_reduction(ko, 2, fixed)")},
       {"stored_as_f32_by_16", "matmul(m=200, n=100, k=328, bf16, weights=kn, output=f32)", schedule(128, 48, 64, 2, ".warps(1, 2, cooperative)")},
+      {"gated", "matmul_swiglu(m=200, n=264, k=584, bf16)", gated(128, 128, 64, 3, ".warps(1, 2, cooperative)")},
+      {"gated_by_96", "matmul_swiglu(m=200, n=136, k=328, bf16, weights=kn)", gated(128, 96, 64, 2, ".warps(1, 2, cooperative).persistent().raster(mo, 8)")},
+      {"gated_in_turn", "matmul_swiglu(m=250, n=264, k=456, bf16)", gated(128, 64, 64, 3, ".warps(1, 2, pingpong).persistent().raster(mo, 2).evict(Wg, first).evict(Wu, first)")},
+      {"gated_in_turn_by_terms", "matmul_swiglu(m=130, n=200, k=456, bf16, weights=kn)", gated(128, 48, 64, 3, ".warps(1, 2, pingpong).persistent().raster(no, 2).dependent_launch()")},
+      {"gated_of_two_wgmmas", "matmul_swiglu(m=300, n=136, k=328, bf16)", gated(256, 64, 64, 2, ".warps(1, 2, cooperative).persistent()")},
+      {"gated_deep", "matmul_swiglu(m=100, n=136, k=648, bf16, weights=kn)", gated(64, 48, 128, 2, ".warps(1, 1, cooperative).store_through(shared, 1)")},
+      {"gated_deep_by_columns", "matmul_swiglu(m=100, n=136, k=648, bf16)", gated(64, 64, 128, 2, ".warps(1, 1, cooperative).blocks_per_sm(2).store_through(shared, 1)")},
+      {"gated_by_three_consumers", "matmul_swiglu(m=200, n=136, k=456, bf16)", gated(192, 64, 64, 3, ".warps(1, 3, cooperative)")},
+      {"gated_swapped", "matmul_swiglu(m=13, n=264, k=584, bf16)", gated(16, 128, 64, 4, ".warps(1, 2, cooperative).swap_operands()")},
+      {"gated_swapped_deep", "matmul_swiglu(m=29, n=136, k=904, bf16, weights=kn)", gated(32, 64, 128, 3, ".warps(1, 1, cooperative).swap_operands().l2_promotion(Wgt, 128).l2_promotion(Wut, 128)")},
+      {"gated_swapped_deep_by_columns", "matmul_swiglu(m=5, n=200, k=904, bf16)", gated(8, 128, 128, 3, ".warps(1, 2, cooperative).swap_operands()")},
+      {"gated_swapped_of_two_wgmmas", "matmul_swiglu(m=13, n=264, k=456, bf16, weights=kn)", gated(16, 128, 64, 3, ".warps(1, 1, cooperative).swap_operands()")},
+      {"gated_swapped_in_turn", "matmul_swiglu(m=13, n=328, k=456, bf16)", gated(16, 64, 64, 3, ".warps(1, 2, pingpong).swap_operands().persistent()")},
+      {"gated_swapped_odd", "matmul_swiglu(m=30, n=200, k=456, f16, weights=kn)", gated(24, 192, 64, 2, ".warps(1, 3, cooperative).swap_operands().persistent()")},
+      {"gated_f16", "matmul_swiglu(m=130, n=136, k=328, f16, weights=kn)", gated(128, 80, 64, 2, ".warps(1, 2, cooperative)")},
+      {"gated_of_whole_sums", "matmul_swiglu(m=200, n=136, k=328, bf16, products=f32)", gated(128, 64, 64, 2, ".warps(1, 2, cooperative)")},
+      {"gated_apart", "matmul_swiglu(m=200, n=136, k=328, bf16)", apart(128, 128, 64, 2, ".warps(1, 2, cooperative)", kLine)},
+      {"gated_apart_in_turn", "matmul_swiglu(m=250, n=136, k=328, bf16, weights=kn)", apart(128, 80, 64, 3, ".warps(1, 2, pingpong).persistent()", kLine)},
+      {"gated_apart_swapped", "matmul_swiglu(m=13, n=136, k=328, f16)", apart(16, 128, 64, 2, ".warps(1, 2, cooperative).swap_operands()", "y.rows(1, 32).vector(8).dependent_launch()")},
+      {"gated_apart_of_whole_sums", "matmul_swiglu(m=70, n=136, k=328, bf16, products=f32)",
+       apart(64, 64, 64, 2, ".warps(1, 1, cooperative)", "y.fuse(n, m, i).split(i, b, i, 1024, GuardWithIf).split(i, t, v, 4).gpu_blocks(b).gpu_threads(t).vectorize(v)")},
+      {"gated_by_an_earlier_kernel", "matmul_swiglu(m=200, n=136, k=328, bf16)",
+       ring_of("y", {"up_sum"}, 128, 64, 64, 3, ".warps(1, 2, cooperative).dependent_launch()") + "gate.compute_root()\n" +
+           ring_of("gate", {"gate_sum"}, 128, 128, 64, 2, ".warps(1, 2, cooperative)")},
+      {"layer_in_two_kernels", "ffn(m=150, h=136, n=200, k=264, bf16)",
+       down(128, 64, 64, 3, ".warps(1, 2, pingpong).persistent().raster(mo, 8).dependent_launch()") + hidden(128, 64, 64, 3, ".warps(1, 2, pingpong).persistent().raster(mo, 8)")},
+      {"layer_in_four_kernels", "ffn(m=150, h=136, n=200, k=264, bf16, weights=kn)",
+       down(128, 80, 64, 3, ".warps(1, 2, cooperative).dependent_launch()") + apart(128, 96, 64, 3, ".warps(1, 2, cooperative)", kHiddenLine)},
+      {"layer_of_few_rows", "ffn(m=13, h=136, n=264, k=328, f16)",
+       down(16, 64, 128, 3, ".warps(1, 1, cooperative).swap_operands().dependent_launch()") + hidden(16, 128, 64, 3, ".warps(1, 2, cooperative).swap_operands()")},
   };
+}
+
+std::vector<std::string> layer_schedules() {
+  return {down(128, 64, 64, 3, ".warps(1, 2, pingpong).persistent().dependent_launch()") + hidden(128, 64, 64, 3, ".warps(1, 2, pingpong).persistent()"),
+          down(128, 128, 64, 2, ".warps(1, 2, cooperative)") + apart(64, 128, 64, 2, ".warps(1, 1, cooperative)", kHiddenLine),
+          down(152, 64, 64, 2, ".warps(1, 1, cooperative).swap_operands().dependent_launch()") + hidden(128, 128, 64, 3, ".warps(1, 2, cooperative)")};
+}
+
+std::vector<std::string> gated_schedules() {
+  const std::string gate = "gate.compute_root()\n" + ring_of("gate", {"gate_sum"}, 128, 128, 64, 2, ".warps(1, 2, cooperative)");
+  return {gated(128, 128, 64, 3, ".warps(1, 2, cooperative)"), gated(128, 64, 128, 2, ".warps(1, 2, pingpong).persistent()"), gated(152, 64, 64, 2, ".warps(1, 1, cooperative).swap_operands()"),
+          apart(128, 128, 64, 2, ".warps(1, 2, cooperative)", kLine), ring_of("y", {"up_sum"}, 128, 64, 64, 3, ".warps(1, 2, cooperative).dependent_launch()") + gate};
 }
 
 }  // namespace kiln::tests

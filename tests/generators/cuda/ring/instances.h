@@ -15,4 +15,10 @@ inline void PrintTo(const RingInstance& instance, std::ostream* out) { *out << i
 
 std::vector<RingInstance> ring_instances();
 
+// Of matmul_swiglu with columns of weights side by side: in one kernel, in three, and with one product in a kernel of its own.
+std::vector<std::string> gated_schedules();
+
+// Of ffn in the same order: in two kernels and in four.
+std::vector<std::string> layer_schedules();
+
 }  // namespace kiln::tests

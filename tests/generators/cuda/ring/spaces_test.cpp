@@ -34,12 +34,12 @@ std::string fault_of(const Algorithm& algorithm, const Problem& problem, const s
   }
 }
 
-void expect_honoured(const Algorithm& algorithm, const std::string& problem_text, std::size_t fewest) {
+void expect_honoured(const Algorithm& algorithm, const std::string& problem_text, std::size_t fewest, const char* name = "products_cuda") {
   SCOPED_TRACE(problem_text);
   const Problem problem = resolve(parse_problem_text(problem_text), algorithm);
   const auto space = schedules::space_for(algorithm, problem, gpu());
   ASSERT_TRUE(space);
-  EXPECT_EQ(space->name(), "products_cuda");
+  EXPECT_EQ(space->name(), name);
   ASSERT_FALSE(space->seeds().empty()) << space->unsatisfiable().value_or("");
   EXPECT_GE(space->approximate_count(), static_cast<double>(fewest));
   schedules::Random random(test_seed(kSeed));
@@ -53,6 +53,35 @@ TEST(RingSpaces, hold_only_what_the_skeleton_honours_and_the_device_runs) {
     expect_honoured(dot_by_columns(), std::string("dot_by_columns") + extents, 1000);
   }
   for (const char* extents : {"(m=16, n=12288, k=4096)", "(m=128, n=4096, k=12288)", "(m=4096, n=12288, k=4096)"}) expect_honoured(dot_of_codes(), std::string("dot_of_codes") + extents, 1000);
+}
+
+TEST(RingSpaces, of_two_products_hold_only_what_the_skeleton_honours_and_the_device_runs) {
+  for (const char* extents : {"(m=1, n=12288, k=4096)", "(m=16, n=12288, k=4096)", "(m=64, n=12288, k=4096)", "(m=128, n=4096, k=1024)", "(m=1024, n=12288, k=4096)", "(m=7239, n=12288, k=4096)",
+                              "(m=200, n=264, k=584)"}) {
+    expect_honoured(gated_by_terms(), std::string("gated_by_terms") + extents, 1000, "dual_products_cuda");
+    expect_honoured(gated_by_columns(), std::string("gated_by_columns") + extents, 1000, "dual_products_cuda");
+  }
+}
+
+TEST(RingSpaces, of_a_feed_forward_layer_hold_only_what_the_skeleton_honours_and_the_device_runs) {
+  for (const char* extents : {"(m=16, h=4096, n=12288, k=4096)", "(m=128, h=4096, n=12288, k=4096)", "(m=4096, h=4096, n=12288, k=4096)", "(m=200, h=328, n=264, k=584)"})
+    expect_honoured(feed_forward(), std::string("feed_forward") + extents, 1000, "ffn_cuda");
+}
+
+// Of how many kernels the programs are that a space begins with.
+std::set<std::size_t> kernels_of_seeds(const Algorithm& algorithm, const std::string& problem) {
+  const Problem resolved = resolve(parse_problem_text(problem), algorithm);
+  const auto space = schedules::space_for(algorithm, resolved, gpu());
+  std::set<std::size_t> kernels;
+  for (const schedules::Seed& seed : space->seeds()) kernels.insert(cuda::lower(algorithm, space->schedule(seed.point), resolved).kernels.size());
+  return kernels;
+}
+
+TEST(RingSpaces, of_several_products_begin_with_every_boundary_of_their_kernels) {
+  for (const char* extents : {"(m=16, n=12288, k=4096)", "(m=4096, n=12288, k=4096)"})
+    EXPECT_EQ(kernels_of_seeds(gated_by_columns(), std::string("gated_by_columns") + extents), (std::set<std::size_t>{1, 3})) << extents;
+  for (const char* extents : {"(m=16, h=4096, n=12288, k=4096)", "(m=4096, h=4096, n=12288, k=4096)"})
+    EXPECT_EQ(kernels_of_seeds(feed_forward(), std::string("feed_forward") + extents), (std::set<std::size_t>{2, 4})) << extents;
 }
 
 TEST(RingSpaces, of_rows_that_no_copy_takes_say_so) {

@@ -232,6 +232,25 @@ Algorithm gated(bool by_terms) {
 
 }  // namespace
 
+Algorithm feed_forward() {
+  Algorithm algorithm = gated(false);
+  algorithm.generator = "feed_forward";
+  algorithm.arguments.insert(algorithm.arguments.end() - 1, buffer("wd", false, kBfloat16, 2));
+  algorithm.symbols = {{"k", {{"x", 0}, {"wg", 1}, {"wu", 1}}}, {"m", {{"x", 1}, {"y", 1}}}, {"n", {{"wg", 0}, {"wu", 0}, {"wd", 1}}}, {"h", {{"wd", 0}, {"y", 0}}}};
+  algorithm.symbol_order = {"m", "h", "n", "k"};
+  algorithm.stages.back().name = "hidden";
+  algorithm.stages.insert(algorithm.stages.begin(), stage("wd.in", {"d0", "d1"}, kBfloat16, "(load bf16 wd 0 d0 d1)"));
+  Stage sum = stage("down_sum", {"h", "m"}, kFloat32, "(constant f32 0)");
+  Update update;
+  update.indices = {e("h"), e("m")};
+  update.values = {e("(add f32 (load f32 down_sum 0 h m) (mul f32 (cast f32 (load bf16 hidden 0 (reduction i32 n) m)) (cast f32 (load bf16 wd.in 0 h (reduction i32 n)))))")};
+  update.reduction = {{"n", e("0"), e("(extent i32 wd.extent.1)")}};
+  sum.updates = {update};
+  algorithm.stages.push_back(sum);
+  algorithm.stages.push_back(stage("y", {"h", "m"}, kBfloat16, "(cast bf16 (load f32 down_sum 0 h m))"));
+  return algorithm;
+}
+
 Algorithm gated_by_terms() { return gated(true); }
 Algorithm gated_by_columns() { return gated(false); }
 

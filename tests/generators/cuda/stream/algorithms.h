@@ -35,6 +35,9 @@ Algorithm dot_by_columns();
 Algorithm gated_by_terms();
 Algorithm gated_by_columns();
 
+// y(h, m) = bf16(down_sum), down_sum(h, m) the sum over n of hidden(n, m) · wd(h, n), hidden(n, m) what gated_by_columns makes of x, wg and wu. Contract bounded.
+Algorithm feed_forward();
+
 // y(n, m) = bf16(c · row_scale(m) · column_scale(n)), c(n, m) the sum over k of x(k, m) · w(k, n), of what their E4M3 codes stand for. Contract bounded.
 Algorithm dot_of_codes();
 

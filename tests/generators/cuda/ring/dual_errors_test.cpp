@@ -1,0 +1,103 @@
+// What a ring of two products cannot honour is refused, and the words say which requirement failed and what would do.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "dsl/error.h"
+#include "dsl/problem.h"
+#include "dsl/schedule.h"
+#include "generators/cuda/lower.h"
+#include "generators/cuda/predict.h"
+#include "schedules/devices.h"
+#include "tests/generators/cuda/stream/algorithms.h"
+
+namespace kiln::tests {
+namespace {
+
+constexpr const char* kProblem = "gated_by_columns(m=256, n=512, k=1024)";
+constexpr const char* kWhole =
+    "y.tile(n, m, no, mo, ni, mi, 128, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, cooperative)\n"
+    "gate_sum.compute_at(y, no)\ngate_sum.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 4).tensorize(ki, wgmma)\n"
+    "up_sum.compute_at(y, no)\nup_sum.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 4).tensorize(ki, wgmma)\n";
+
+std::string words_for(const Algorithm& algorithm, const std::string& problem, const std::string& schedule) {
+  try {
+    const auto program = generators::cuda::lower(algorithm, parse_schedule(schedule), resolve(parse_problem_text(problem), algorithm));
+    const auto unfit = generators::cuda::find_unfit(program, *schedules::device_named("h200").gpu);
+    return unfit ? unfit->text : "accepted";
+  } catch (const ScheduleError& error) {
+    return error.what();
+  }
+}
+
+std::string with(const std::string& part, const std::string& by) {
+  std::string schedule = kWhole;
+  const std::size_t at = schedule.find(part);
+  EXPECT_NE(at, std::string::npos) << part;
+  return schedule.replace(at, part.size(), by);
+}
+
+// The algorithm with parts of its stages' texts replaced.
+Algorithm changed(Algorithm algorithm, const std::string& stage, const std::string& from, const std::string& to) {
+  const auto replaced = [&](const ExpressionPtr& expression) {
+    std::string text = print(*expression);
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+    return parse_expression(text);
+  };
+  for (Stage& one : algorithm.stages) {
+    if (one.name != stage) continue;
+    for (ExpressionPtr& value : one.values) value = replaced(value);
+    for (Update& update : one.updates)
+      for (ExpressionPtr& value : update.values) value = replaced(value);
+  }
+  return algorithm;
+}
+
+struct Refused {
+  const char *part, *by, *words;
+};
+
+TEST(DualErrors, say_what_was_asked_and_what_would_do) {
+  const std::vector<Refused> all = {
+      {"128, 128, Guard", "256, 128, Guard", "y: a tile of 256 columns of 2 products; one wgmma takes 256 of both together: 128 each"},
+      {"128, 128, Guard", "96, 128, Guard", "y: a tile of 96 columns; the columns of a term of wg are neighbours, and come 64 at a time"},
+      {"128, 128, Guard", "128, 256, Guard",
+       "gated_by_columns_y: a tile of m=256 n=256 takes 256 registers of a consumer's thread; of its 240 at most 208 can be. With m=256 the largest n that fits is 208. n counts the "
+       "columns of both products."},
+      {"up_sum.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 4)", "up_sum.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 3)",
+       "y: gate_sum and up_sum share a ring: their terms are split by one factor and staged as often, found 64 in 4 stages and 64 in 3"},
+      {"up_sum.update(0).split(k, ko, ki, 64)", "up_sum.update(0).split(k, ko, ki, 128)",
+       "y: gate_sum and up_sum share a ring: their terms are split by one factor and staged as often, found 64 in 4 stages and 128 in 4"},
+      {"up_sum.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 4).tensorize(ki, wgmma)\n", "",
+       "y: a ring needs the sum tensorized and what it reads staged: write up_sum.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 4).tensorize(ki, wgmma)"},
+      {"up_sum.compute_at(y, no)\nup_sum.update(0).split(k, ko, ki, 64).stage_in(ko, shared, 4).tensorize(ki, wgmma)\n", "",
+       "y cannot be made one kernel: up_sum would be summed anew for each element that reads it; give it compute_at(y, no) or compute_root()"},
+      {"shared, 4).tensorize(ki, wgmma)\nup_sum", "shared, 4).tensorize(ki, wgmma).split_reduction(ko, 2, fixed)\nup_sum",
+       "y: split_reduction: the blocks of a cluster add up the sums of one product; this kernel has two"},
+      {"cooperative)", "cooperative).evict(wg, first)", "y: wg and wu come through the ring as one operand: say the same l2_promotion and evict of each"},
+      {"cooperative)", "cooperative).l2_promotion(wu, 128)", "y: wg and wu come through the ring as one operand: say the same l2_promotion and evict of each"},
+      {"128, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, cooperative)", "256, 16, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, cooperative).swap_operands()",
+       "y: a tile of 256 columns of 2 products; consumers that share it take 64 each: 128"},
+  };
+  EXPECT_EQ(words_for(gated_by_columns(), kProblem, kWhole), "accepted");
+  for (const Refused& one : all) EXPECT_EQ(words_for(gated_by_columns(), kProblem, with(one.part, one.by)), one.words) << one.by;
+}
+
+TEST(DualErrors, of_products_that_share_no_kernel) {
+  const Algorithm gated = gated_by_columns();
+  EXPECT_EQ(words_for(changed(gated, "up_sum", "wu.in", "wg.in"), kProblem, kWhole), "y: x is multiplied by wg twice");
+  EXPECT_EQ(words_for(changed(gated, "up_sum", "(load bf16 wu.in 0 n (reduction i32 k))", "(load bf16 wu.in 0 (reduction i32 k) n)"), "gated_by_columns(m=256, n=512, k=512)", kWhole),
+            "y: the neighbours in wu are terms and in wg columns; matrices that share a kernel lie in one order");
+  EXPECT_EQ(words_for(changed(gated, "up_sum", "x.in", "wu.in"), "gated_by_columns(m=512, n=512, k=512)", kWhole),
+            "y: x and wu are both read by row and term; products that share a kernel are of the rows of one matrix");
+}
+
+// Tensor cores alone make two sums at once.
+TEST(DualErrors, without_tensor_cores_a_kernel_has_one_sum) {
+  const char* strips = "y.strips(8, 32)\ngate_sum.compute_at(y, n)\nup_sum.compute_at(y, n)\n";
+  EXPECT_EQ(words_for(gated_by_columns(), "gated_by_columns(m=2, n=512, k=1024)", strips),
+            "y: gate_sum and up_sum are both summed for each element, which only tensor cores do in one kernel; without tensorize, compute_root() what is made of one of them");
+}
+
+}  // namespace
+}  // namespace kiln::tests
