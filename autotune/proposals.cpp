@@ -9,6 +9,8 @@
 #include "db/identities.h"
 #include "dsl/error.h"
 #include "dsl/legality.h"
+#include "generators/cuda/predict_time.h"
+#include "schedules/products_cuda.h"
 #include "schedules/sketch.h"
 #include "schedules/spaces.h"
 
@@ -54,6 +56,12 @@ std::unique_ptr<Proposer> Proposals::make_proposer(const SearchPlan& plan) const
     informed.cost = [algorithm = item_.algorithm, problem = item_.problem, device = run_.device](const Schedule& schedule) {
       return predicted_cost(*algorithm, schedule, problem, device);
     };
+  if (space->name() == schedules::kProducts) {
+    informed.cost = [algorithm = item_.algorithm, problem = item_.problem, gpu = *run_.device.gpu](const Schedule& schedule) {
+      return generators::cuda::predict_ns(*algorithm, schedule, problem, gpu);
+    };
+    informed.cost_ranks = true;
+  }
   return autotune::make_proposer(std::move(*space), informed);
 }
 

@@ -42,6 +42,8 @@ struct SearchPlan {
   double model_share = 0.1;  // of the trials, while there is a cost
   // What a schedule is likely to cost, in any unit, lower is better; nothing where that cannot be told. Without it nothing is drawn by model.
   std::function<std::optional<double>(const Schedule&)> cost = {};
+  // Whether the cost tells good points from better ones, and not only from poor ones: the search then follows it (ranked_search.h).
+  bool cost_ranks = false;
 };
 
 class Search {
