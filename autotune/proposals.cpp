@@ -24,6 +24,9 @@ std::optional<double> ratio_of(const db::KnownOutcome& known, double baseline_ns
   return known.rejection ? ratio_when_cut(rejection_from(*known.rejection), baseline_ns) : known.ratio;
 }
 
+// What the model of a kernel's time stands on: without it nothing can be ranked.
+bool has_data_sheet(const Gpu& gpu) { return gpu.memory_bytes_per_s > 0 && gpu.clock_hz > 0 && gpu.tensor_flops > 0; }
+
 // The store's word for who proposed a schedule. A restart and an edit are steps of the local search.
 std::string origin_of(Phase phase) { return phase == Phase::restart ? "local" : std::string(print(phase)); }
 
@@ -56,7 +59,7 @@ std::unique_ptr<Proposer> Proposals::make_proposer(const SearchPlan& plan) const
     informed.cost = [algorithm = item_.algorithm, problem = item_.problem, device = run_.device](const Schedule& schedule) {
       return predicted_cost(*algorithm, schedule, problem, device);
     };
-  if (space->name() == schedules::kProducts) {
+  if (space->name() == schedules::kProducts && has_data_sheet(*run_.device.gpu)) {
     informed.cost = [algorithm = item_.algorithm, problem = item_.problem, gpu = *run_.device.gpu](const Schedule& schedule) {
       return generators::cuda::predict_ns(*algorithm, schedule, problem, gpu);
     };

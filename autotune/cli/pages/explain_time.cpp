@@ -50,10 +50,11 @@ std::string advice_on_bound(const ExpectedTime& expected) {
 
 std::vector<std::string> advice_on(const ExpectedTime& expected, const Gpu& gpu) {
   const RingTime& time = expected.time;
-  std::vector<std::string> lines = {advice_on_bound(expected)};
+  std::vector<std::string> lines;
   if (time.used < kWellUsed && time.binds() != RingBound::memory_bandwidth)
-    lines.push_back(fmt::format("{:.2f} turns of {} blocks are begun and {:.0f} % of them used: a tile, or parts of one, that leave less of the last turn empty, up to {:.2f}x", time.waves,
+    lines.push_back(fmt::format("{:.2f} turns of {} blocks use {:.0f} % of the turns they begin: a tile, or parts of one, that leave less of the last turn empty, up to {:.2f}x", time.waves,
                                 gpu.sms * expected.work.blocks_per_sm, 100 * time.used, 1 / time.used));
+  if (lines.empty() || time.binds() != RingBound::tensor_cores) lines.push_back(advice_on_bound(expected));
   return lines;
 }
 
@@ -73,7 +74,7 @@ std::string print_times(const std::vector<ExpectedTime>& times, const Gpu& gpu, 
     for (const std::string& line : advice_on(expected, gpu)) text += "  " + line + "\n";
   }
   if (measured_ns && !times.empty())
-    text += fmt::format("measured              {}, {:.0f} % {} than expected\n", print_ns(*measured_ns), 100 * std::abs(*measured_ns / all_ns - 1), *measured_ns < all_ns ? "less" : "more");
+    text += fmt::format("  measured            {}, {:.0f} % {} than expected\n", print_ns(*measured_ns), 100 * std::abs(*measured_ns / all_ns - 1), *measured_ns < all_ns ? "less" : "more");
   return text.empty() ? text : text + "\n";
 }
 
