@@ -77,9 +77,10 @@ void Ranking::walk_from_best() {
   }
 }
 
-// By the steps around the best points: how the logarithm of the cost changes with each knob alone, on average.
+// By the steps around the best points: how the logarithm of the cost changes with each knob alone, in the middle. A knob with a few values that are out of the
+// question and others that are alike is one of the latter kind.
 void Ranking::weigh_knobs() {
-  std::vector<double> sums(knobs_.size()), counts(knobs_.size());
+  std::vector<std::vector<double>> changes(knobs_.size());
   std::vector<std::size_t> best(entries_.size());
   std::iota(best.begin(), best.end(), std::size_t{0});
   std::stable_sort(best.begin(), best.end(), [&](std::size_t a, std::size_t b) { return entries_[a].cost < entries_[b].cost; });
@@ -90,12 +91,15 @@ void Ranking::weigh_knobs() {
       const auto found = find(near);
       if (!found) continue;
       const auto knob = static_cast<std::size_t>(std::mismatch(from.choice().begin(), from.choice().end(), near.choice().begin()).first - from.choice().begin());
-      sums[knob] += std::min(kMostApart, std::abs(entries_[*found].cost - entries_[at].cost));
-      counts[knob] += 1;
+      changes[knob].push_back(std::abs(entries_[*found].cost - entries_[at].cost));
     }
   }
-  for (std::size_t k = 0; k < knobs_.size(); ++k)
-    if (counts[k] > 0) knobs_[k] = std::clamp(sums[k] / counts[k], kLeastApart, kMostApart);
+  for (std::size_t k = 0; k < knobs_.size(); ++k) {
+    if (changes[k].empty()) continue;
+    const auto middle = changes[k].begin() + static_cast<std::ptrdiff_t>(changes[k].size() / 2);
+    std::nth_element(changes[k].begin(), middle, changes[k].end());
+    knobs_[k] = std::clamp(*middle, kLeastApart, kMostApart);
+  }
 }
 
 double Ranking::closeness(const Point& a, const Point& b) const {

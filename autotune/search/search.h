@@ -67,6 +67,7 @@ class Search {
 // Seeds first; then the whole space in random order when it has at most expected_trials points; otherwise random_share of the trials at random, 32 at most,
 // model_share that are each the cheapest of several draws, then local search, in turn: one of three climbers, which start from the best points, move to better
 // points a step away (Space::steps), and start anew where none is left; one of the best points with a stage drawn anew; two of the best points crossed.
+// Where the cost ranks: ranked_search.h.
 std::unique_ptr<Search> make_search(schedules::Space space, const SearchPlan& plan);
 
 // Seeds, then draws only: the yardstick.

@@ -4,9 +4,10 @@
 // way through shared memory, their way out of L2, and the time until a stage that was given back is full again; a set no less than its share of the memory's
 // bytes. To that come the first stage's arrival, the results' way out where nothing hides it, and the launch.
 //
-// Fitted on 357 schedules of nine problems timed hot on an H200 (matmul of 16 to 4,096 rows, N = 12288, K = 4096, both layouts of weights, and matmul_fp8 of
-// 1,024): the constants in ring_time.cpp. Rank correlation 0.95 to 0.99 a problem; of what comes within 1.3 of the best 15 % off at most, but for tiles 112 wide,
-// which take a quarter longer than this says. For other GPUs the same forms over their data sheet are an estimate.
+// Fitted on 411 schedules of nine problems timed hot on an H200 (matmul of 16 to 4,096 rows, N = 12288, K = 4096, both layouts of weights, and matmul_fp8 of
+// 1,024): the constants in ring_time.cpp. Rank correlation 0.95 to 0.99 a problem; what comes within 1.3 of the best is a tenth off, a fifth at most. Tiles 112
+// wide take a quarter longer than this says, and tiles 16 wide where there are many, up to twice as long. For other GPUs the same forms over their data sheet are an
+// estimate.
 #pragma once
 
 #include <cstdint>
