@@ -9,6 +9,8 @@
 #include "db/identities.h"
 #include "dsl/error.h"
 #include "dsl/legality.h"
+#include "generators/cuda/predict_time.h"
+#include "schedules/products_cuda.h"
 #include "schedules/sketch.h"
 #include "schedules/spaces.h"
 
@@ -21,6 +23,9 @@ constexpr std::size_t kLooks = 20;
 std::optional<double> ratio_of(const db::KnownOutcome& known, double baseline_ns) {
   return known.rejection ? ratio_when_cut(rejection_from(*known.rejection), baseline_ns) : known.ratio;
 }
+
+// What the model of a kernel's time stands on: without it nothing can be ranked.
+bool has_data_sheet(const Gpu& gpu) { return gpu.memory_bytes_per_s > 0 && gpu.clock_hz > 0 && gpu.tensor_flops > 0; }
 
 // The store's word for who proposed a schedule. A restart and an edit are steps of the local search.
 std::string origin_of(Phase phase) { return phase == Phase::restart ? "local" : std::string(print(phase)); }
@@ -54,6 +59,12 @@ std::unique_ptr<Proposer> Proposals::make_proposer(const SearchPlan& plan) const
     informed.cost = [algorithm = item_.algorithm, problem = item_.problem, device = run_.device](const Schedule& schedule) {
       return predicted_cost(*algorithm, schedule, problem, device);
     };
+  if (space->name() == schedules::kProducts && has_data_sheet(*run_.device.gpu)) {
+    informed.cost = [algorithm = item_.algorithm, problem = item_.problem, gpu = *run_.device.gpu](const Schedule& schedule) {
+      return generators::cuda::predict_ns(*algorithm, schedule, problem, gpu);
+    };
+    informed.cost_ranks = true;
+  }
   return autotune::make_proposer(std::move(*space), informed);
 }
 

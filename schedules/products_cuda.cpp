@@ -222,7 +222,7 @@ Space products_cuda(const Algorithm& algorithm, const Problem& problem, const De
   const Gpu& gpu = *device.gpu;
   const Shape shape{product.rows, product.columns, product.terms, product.terms_are_neighbours, product.type_of_rows.bytes(), output.types[0].bytes(), gpu.sms, gpu.block_shared_bytes, gpu.sm_shared_bytes,
                     gpu.reserved_shared_bytes};
-  Space space("products_cuda");
+  Space space(kProducts);
   const Knobs k = declare_knobs(space, shape);
   require_instruction(space, k, shape);
   require_room(space, k, shape);

@@ -9,6 +9,8 @@
 
 namespace kiln::schedules {
 
+inline constexpr const char* kProducts = "products_cuda";  // the space's name
+
 // Whether one output of two loops reads, element by element, one sum over terms of products of two matrices of bf16, f16 or codes of E4M3 or f16, and the device has the instruction.
 bool is_tensor_product(const Algorithm& algorithm, const Device& device);
 

@@ -20,7 +20,7 @@ set(rows
   "generators/host:dsl,generators/core"
   "generators/package:dsl,db,generators/core,generators/cuda,generators/runtime"
   "generators/core:dsl"
-  "autotune/cli:dsl,schedules,db,autotune,generators/core,generators/cuda,generators/cuda/compile,generators/cuda/driver,generators/cuda/launch,generators/host,generators/operators,generators/package,generators/runtime"
+  "autotune/cli:dsl,schedules,db,autotune,generators/core,generators/cuda,generators/cuda/compile,generators/cuda/driver,generators/cuda/launch,generators/cuda/resources,generators/host,generators/operators,generators/package,generators/runtime"
   "autotune:dsl,schedules,db,generators/core,generators/cuda,generators/cuda/compile,generators/cuda/driver,generators/cuda/emulated,generators/cuda/launch,generators/host,generators/operators,generators/runtime"
 )
 # Files that may speak of Halide's internals: a version of Halide is met here and nowhere else.

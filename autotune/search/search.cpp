@@ -5,6 +5,7 @@
 #include <set>
 
 #include "autotune/search/ledger.h"
+#include "autotune/search/ranked_search.h"
 #include "autotune/search/recombine.h"
 #include "dsl/error.h"
 
@@ -210,6 +211,7 @@ std::optional<Phase> parse_phase(std::string_view text) {
 }
 
 std::unique_ptr<Search> make_search(schedules::Space space, const SearchPlan& plan) {
+  if (plan.cost && plan.cost_ranks) return make_ranked_search(std::move(space), plan);
   return std::make_unique<StagedSearch>(std::move(space), plan);
 }
 

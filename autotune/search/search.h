@@ -42,6 +42,8 @@ struct SearchPlan {
   double model_share = 0.1;  // of the trials, while there is a cost
   // What a schedule is likely to cost, in any unit, lower is better; nothing where that cannot be told. Without it nothing is drawn by model.
   std::function<std::optional<double>(const Schedule&)> cost = {};
+  // Whether the cost tells good points from better ones, and not only from poor ones: the search then follows it (ranked_search.h).
+  bool cost_ranks = false;
 };
 
 class Search {
@@ -65,6 +67,7 @@ class Search {
 // Seeds first; then the whole space in random order when it has at most expected_trials points; otherwise random_share of the trials at random, 32 at most,
 // model_share that are each the cheapest of several draws, then local search, in turn: one of three climbers, which start from the best points, move to better
 // points a step away (Space::steps), and start anew where none is left; one of the best points with a stage drawn anew; two of the best points crossed.
+// Where the cost ranks: ranked_search.h.
 std::unique_ptr<Search> make_search(schedules::Space space, const SearchPlan& plan);
 
 // Seeds, then draws only: the yardstick.

@@ -118,31 +118,50 @@ std::vector<const StageLoops*> sums_of(const LoopNest& nest, const Computation& 
 bool is_tensorized(const StageLoops* sum) { return sum->tensor.said_by != kNoDirective; }
 
 // The schedule's words choose the skeleton: a tensorized sum is the ring's, everything else the stream's.
-Kernel make_kernel(const LoopNest& nest, Computation computation, const StageLoops& leader, const std::string& name, const Capability& capability) {
+KernelPlan make_plan(const LoopNest& nest, Computation computation, const StageLoops& leader, const Capability& capability) {
   const std::vector<const StageLoops*> sums = sums_of(nest, computation);
-  if (std::any_of(sums.begin(), sums.end(), is_tensorized)) {
-    RingPlan plan = plan_ring(std::move(computation), leader, sums, capability);
-    KernelText text = emit_ring(plan, name);
-    return {std::move(plan), std::move(text)};
-  }
+  if (std::any_of(sums.begin(), sums.end(), is_tensorized)) return plan_ring(std::move(computation), leader, sums, capability);
   require_no_ring(leader);
-  StreamPlan plan = plan_stream(std::move(computation), leader, capability);
-  KernelText text = emit_stream(plan, name);
-  return {std::move(plan), std::move(text)};
+  return plan_stream(std::move(computation), leader, capability);
 }
 
+KernelText emit(const KernelPlan& plan, const std::string& name) { return plan.ring() != nullptr ? emit_ring(*plan.ring(), name) : emit_stream(*plan.stream(), name); }
+
 // A word that no kernel took up would be passed over in silence.
-void require_taken(const LoopNest& nest, const Schedule& schedule, const Program& program) {
+void require_taken(const LoopNest& nest, const Schedule& schedule, const std::vector<KernelPlan>& plans) {
   for (const StageLoops& stage : nest.stages()) {
     if (stage.tensor.said_by == kNoDirective) continue;
-    const bool is_taken = std::any_of(program.kernels.begin(), program.kernels.end(), [&](const Kernel& kernel) {
-      const Value* value = kernel.plan.ring() != nullptr ? kernel.plan.computation().find_value(stage.name) : nullptr;
+    const bool is_taken = std::any_of(plans.begin(), plans.end(), [&](const KernelPlan& plan) {
+      const Value* value = plan.ring() != nullptr ? plan.computation().find_value(stage.name) : nullptr;
       return value != nullptr && value->kind == Value::Kind::dot;
     });
     if (is_taken) continue;
     const Directive& directive = schedule.directives[stage.tensor.said_by];
     throw ScheduleError(fmt::format("`{}`: {} is no sum of products for each element of a kernel", print(directive), stage.name));
   }
+}
+
+struct Planned {
+  std::vector<KernelPlan> plans;
+  std::vector<Intermediate> intermediates;
+};
+
+Planned plan(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Capability& capability) {
+  require_served(schedule);
+  const AlgorithmFacts facts = facts_of(algorithm, &problem);
+  LoopNest nest(facts);
+  if (const auto illegal = rewrite_loops(nest, schedule)) throw ScheduleError(illegal->message);
+  require_kernels(nest, schedule);
+  Recognised recognised = recognise(nest, algorithm, problem);
+  Planned planned{{}, std::move(recognised.intermediates)};
+  const std::set<std::string> exact = exact_outputs(algorithm, problem);
+  for (std::size_t i = 0; i < recognised.kernels.size(); ++i) {
+    require_contract(algorithm, recognised.kernels[i]);
+    mark_exact(recognised.kernels[i], algorithm, exact);
+    planned.plans.push_back(make_plan(nest, std::move(recognised.kernels[i]), nest.stage(recognised.leaders[i]), capability));
+  }
+  require_taken(nest, schedule, planned.plans);
+  return planned;
 }
 
 }  // namespace
@@ -157,24 +176,19 @@ std::string Program::text() const {
   return with_ring_prelude(translation_unit(texts), rings);
 }
 
+std::vector<KernelPlan> plan_kernels(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Capability& capability) {
+  return plan(algorithm, schedule, problem, capability).plans;
+}
+
 Program lower(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Capability& capability) {
-  require_served(schedule);
-  const AlgorithmFacts facts = facts_of(algorithm, &problem);
-  LoopNest nest(facts);
-  if (const auto illegal = rewrite_loops(nest, schedule)) throw ScheduleError(illegal->message);
-  require_kernels(nest, schedule);
-  Recognised recognised = recognise(nest, algorithm, problem);
+  Planned planned = plan(algorithm, schedule, problem, capability);
   Program program;
-  program.intermediates = std::move(recognised.intermediates);
+  program.intermediates = std::move(planned.intermediates);
   program.is_strict = algorithm.contract == Contract::strict;
-  const std::set<std::string> exact = exact_outputs(algorithm, problem);
-  for (std::size_t i = 0; i < recognised.kernels.size(); ++i) {
-    require_contract(algorithm, recognised.kernels[i]);
-    mark_exact(recognised.kernels[i], algorithm, exact);
-    const std::string name = function_name(algorithm, recognised.kernels[i]);
-    program.kernels.push_back(make_kernel(nest, std::move(recognised.kernels[i]), nest.stage(recognised.leaders[i]), name, capability));
+  for (KernelPlan& kernel : planned.plans) {
+    KernelText text = emit(kernel, function_name(algorithm, kernel.computation()));
+    program.kernels.push_back({std::move(kernel), std::move(text)});
   }
-  require_taken(nest, schedule, program);
   return program;
 }
 

@@ -32,4 +32,7 @@ struct Program {
 // schedule, a directive that the back end or the device has no place for, a stage that no skeleton covers, with the requirement that it misses.
 Program lower(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Capability& capability = {9, 0});
 
+// The same plans without their texts, for those who only count.
+std::vector<KernelPlan> plan_kernels(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Capability& capability);
+
 }  // namespace kiln::generators::cuda

@@ -85,6 +85,7 @@ std::string print_explanation(const GpuExplanation& explanation) {
   std::string text = print_head(explanation.subject, explanation.device);
   if (build.rejection) text += print_rejection(*build.rejection) + "\n";
   if (build.predicted) text += print_least(*build.predicted, *explanation.device.gpu) + "\n" + print_kernels(build) + "\n";
+  text += print_times(explanation.times, *explanation.device.gpu, explanation.known ? explanation.known->outcome.value_ns : std::nullopt);
   if (!explanation.text.empty()) text += explanation.text + "\n";
   if (explanation.emulation) text += print_emulation(*explanation.emulation);
   if (explanation.known) text += print_known(*explanation.known);
@@ -98,8 +99,8 @@ std::string explanation_json(const GpuExplanation& explanation) {
   if (build.predicted)
     predicted = {{"flops", or_null(build.predicted->flops)}, {"compulsory_bytes", build.predicted->compulsory_bytes}, {"kernels", kernels_json(build.predicted->kernels)}};
   if (build.actual) actual = {{"kernels", kernels_json(build.actual->kernels)}};
-  json.update({{"predicted", predicted}, {"actual", actual}, {"rejection", rejection_json(build.rejection)},
-               {"text", explanation.text.empty() ? Json(nullptr) : Json(explanation.text)}, {"emulation", emulation_json(explanation.emulation)},
+  json.update({{"predicted", predicted}, {"actual", actual}, {"times", times_json(explanation.times, *explanation.device.gpu)}, {"binds", binds_json(explanation.times)},
+               {"rejection", rejection_json(build.rejection)}, {"text", explanation.text.empty() ? Json(nullptr) : Json(explanation.text)}, {"emulation", emulation_json(explanation.emulation)},
                {"known", known_json(explanation.known)}});
   return json.dump(2) + "\n";
 }

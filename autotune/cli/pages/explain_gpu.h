@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "autotune/cli/pages/explain_time.h"
 #include "autotune/emulate.h"
 #include "autotune/explain.h"
 
@@ -16,10 +18,11 @@ struct GpuExplanation {
   std::string text;                    // of its kernels, where it was asked for
   std::optional<Emulation> emulation;  // likewise
   std::optional<KnownTime> known;
+  std::vector<ExpectedTime> times = {};  // of the kernels that have a model of it
 };
 
 std::string print_explanation(const GpuExplanation& explanation);
-// {operator, problem, candidate, schedule, device, predicted, actual, rejection, text, emulation, known}
+// {operator, problem, candidate, schedule, device, predicted, actual, times, binds, rejection, text, emulation, known}
 std::string explanation_json(const GpuExplanation& explanation);
 
 }  // namespace kiln::autotune::cli

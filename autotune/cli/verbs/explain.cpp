@@ -17,6 +17,7 @@
 #include "dsl/error.h"
 #include "generators/cuda/image.h"
 #include "generators/cuda/lower.h"
+#include "generators/cuda/predict_time.h"
 #include "schedules/devices.h"
 
 namespace kiln::autotune::cli {
@@ -88,9 +89,18 @@ std::string text_of(const ExplainSubject& subject, const Gpu& gpu) {
   return cuda::lower(*subject.algorithm, subject.schedule, subject.problem, capability_of(gpu)).text();
 }
 
+std::vector<ExpectedTime> expected_times(const ExplainSubject& subject, const std::vector<generators::KernelResources>& kernels, const Gpu& gpu) {
+  std::vector<ExpectedTime> times;
+  const std::vector<cuda::KernelPlan> plans = cuda::plan_kernels(*subject.algorithm, subject.schedule, subject.problem, capability_of(gpu));
+  for (std::size_t i = 0; i < plans.size() && i < kernels.size(); ++i)
+    if (const auto time = cuda::predict_time(plans[i], gpu)) times.push_back({kernels[i].name, cuda::work_of(*plans[i].ring()), *time});
+  return times;
+}
+
 GpuExplanation explain_gpu(const Flags& flags, Named named) {
   GpuExplanation explanation{std::move(named.subject), named.device, {}, {}, {}, std::move(named.known)};
   explanation.build = build_once(explanation.subject, explanation.device);
+  if (explanation.build.predicted) explanation.times = expected_times(explanation.subject, explanation.build.predicted->kernels, *explanation.device.gpu);
   if (flags.text && explanation.build.predicted) explanation.text = text_of(explanation.subject, *explanation.device.gpu);
   if (!flags.cubin_file.empty() && explanation.build.artifact) write_whole(flags.cubin_file, cuda::unpack(explanation.build.artifact->bytes).code);
   if (flags.emulate && !explanation.build.rejection) explanation.emulation = emulate_once(explanation.subject, explanation.device);

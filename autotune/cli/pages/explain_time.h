@@ -1,0 +1,31 @@
+// What `kiln explain` says of the time that a GPU's kernel is expected to take: where it goes, what binds, what would help.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autotune/cli/pages/json.h"
+#include "dsl/device.h"
+#include "generators/cuda/resources/ring_time.h"
+
+namespace kiln::autotune::cli {
+
+struct ExpectedTime {
+  std::string kernel;
+  generators::cuda::resources::RingWork work;
+  generators::cuda::resources::RingTime time;
+};
+
+// Sentences with their numbers, the most useful first.
+std::vector<std::string> advice_on(const ExpectedTime& expected, const Gpu& gpu);
+
+// Empty without times. `measured_ns` is of the whole call, where it is known.
+std::string print_times(const std::vector<ExpectedTime>& times, const Gpu& gpu, std::optional<double> measured_ns);
+
+// [{kernel, predicted_ns, binds, tensor_ns, …, advice}]
+Json times_json(const std::vector<ExpectedTime>& times, const Gpu& gpu);
+// Of the kernel that takes longest; null without times.
+Json binds_json(const std::vector<ExpectedTime>& times);
+
+}  // namespace kiln::autotune::cli

@@ -1,0 +1,51 @@
+#include "generators/cuda/predict_time.h"
+
+#include <algorithm>
+
+#include "dsl/capability.h"
+#include "dsl/error.h"
+#include "generators/cuda/lower.h"
+
+namespace kiln::generators::cuda {
+
+resources::RingWork work_of(const RingPlan& plan) {
+  const std::int64_t tall = plan.axis_of_p().extent, wide = plan.axis_of_q().extent;
+  const RingSide& larger = tall > wide ? plan.p : plan.q;
+  return {.ring = plan.ring(),
+          .tall = tall,
+          .wide = wide,
+          .terms = plan.computation.terms->extent,
+          .output_bytes = plan.output().type.bytes(),
+          .consumers = plan.consumers,
+          .takes_turns = plan.is_pingpong,
+          .is_promoted = plan.is_promoted(),
+          .parts = plan.parts,
+          .blocks_per_sm = std::max(1, plan.blocks_per_sm),
+          .is_persistent = plan.is_persistent,
+          .is_dependent = plan.is_dependent,
+          .is_grouped_along_wide = plan.raster_along_q,
+          .group = plan.raster_group,
+          .is_evicted_first = larger.is_evicted_first,
+          .fetched_bytes = larger.l2_promotion_bytes};
+}
+
+std::optional<resources::RingTime> predict_time(const KernelPlan& plan, const Gpu& gpu) {
+  if (plan.ring() == nullptr) return std::nullopt;
+  return resources::ring_time(work_of(*plan.ring()), gpu);
+}
+
+std::optional<double> predict_ns(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Gpu& gpu) {
+  double ns = 0;
+  try {
+    for (const KernelPlan& plan : plan_kernels(algorithm, schedule, problem, capability_of(gpu))) {
+      const auto time = predict_time(plan, gpu);
+      if (!time) return std::nullopt;
+      ns += time->ns;
+    }
+  } catch (const ScheduleError&) {
+    return std::nullopt;
+  }
+  return ns;
+}
+
+}  // namespace kiln::generators::cuda

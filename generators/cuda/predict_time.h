@@ -1,0 +1,24 @@
+// How long a kernel takes, before any compiler has seen it: for ranking candidates, and for saying what binds one.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "dsl/algorithm.h"
+#include "dsl/device.h"
+#include "dsl/problem.h"
+#include "dsl/schedule.h"
+#include "generators/cuda/plan/kernel_plan.h"
+#include "generators/cuda/resources/ring_time.h"
+
+namespace kiln::generators::cuda {
+
+resources::RingWork work_of(const RingPlan& plan);
+
+// Of the ring only: the stream's kernels have no such model. Nothing where the data sheet lacks a speed.
+std::optional<resources::RingTime> predict_time(const KernelPlan& plan, const Gpu& gpu);
+
+// Of a whole call. Nothing where one of its kernels has none, or where the schedule cannot be lowered.
+std::optional<double> predict_ns(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Gpu& gpu);
+
+}  // namespace kiln::generators::cuda
