@@ -120,6 +120,8 @@ Emulation Emulator::emulate(const std::shared_ptr<const Algorithm>& algorithm, c
   try {
     const cuda::Program lowered = cuda::lower(*algorithm, schedule, problem, capability_);
     program = {lowered.text(), launch_record(lowered)};
+  } catch (const NumericsError& error) {
+    return refused(Reason::numerics, error.what());
   } catch (const ScheduleError& error) {
     return refused(Reason::schedule_error, error.what());
   }

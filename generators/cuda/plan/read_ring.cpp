@@ -105,6 +105,7 @@ class Reader {
     plan_.depth = static_cast<int>(split.factor);
     plan_.stages = static_cast<int>(tensor().stages);
     plan_.parts = static_cast<int>(std::max<std::int64_t>(1, tensor().parts));
+    plan_.keeps_sums = tensor().keeps_sums;
   }
 
   // Whole lines of 128 bytes are copied, and a box of them has 256 at most.
@@ -147,7 +148,9 @@ class Reader {
     rows.operand = places[0];
     columns.operand = places[1];
     columns.has_terms_inside = reach(places[1]) == Reach::column_terms;
-    if (plan_.is_promoted() && !columns.has_terms_inside)
+    if (plan_.keeps_sums && !plan_.is_of_codes())
+      refuse(fmt::format("tensorize(…, plain) is of sums of 8-bit floats, and {} is of {}: sums of all others stay in the tensor cores as it is", plan_.operand(rows).name, print(plan_.operand(rows).type)));
+    if (plan_.is_of_codes() && !columns.has_terms_inside)
       refuse(fmt::format("the columns of a term of {} are neighbours; of 8-bit floats the tensor cores take terms that are", plan_.operand(columns).name));
     if (plan_.is_promoted() && plan_.is_pingpong)
       refuse("sums of 8-bit floats are added up outside the tensor cores every 128 terms: consumers that share a tile fill each other's waits, pingpong leaves them");

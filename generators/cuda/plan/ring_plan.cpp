@@ -85,6 +85,7 @@ std::string print_kernel(const RingPlan& plan) {
   std::string text = fmt::format("ring {}×{}×{}, {} stages, {} consumer{}", plan.p.tile, plan.q.tile, plan.depth, plan.stages, plan.consumers, plan.consumers == 1 ? "" : "s");
   if (plan.is_pingpong) text += " in turn";
   if (plan.is_swapped) text += ", swapped";
+  if (plan.keeps_sums) text += ", plain sums";
   if (plan.parts > 1) text += fmt::format(", {} parts", plan.parts);
   text += fmt::format(", {} store buffer{} of {}", plan.store_buffers, plan.store_buffers == 1 ? "" : "s", plan.chunk());
   if (plan.raster_along_q) text += ", groups along q";

@@ -132,7 +132,7 @@ void RingKernel::promoted_step() {
 }
 
 std::string RingKernel::instruction() const {
-  if (plan_.is_promoted()) return "WgmmaE4M3<TILE_Q>";
+  if (plan_.is_of_codes()) return "WgmmaE4M3<TILE_Q>";
   return fmt::format("{}<TILE_Q, {}, {}>", plan_.operand(plan_.p).type.kind == TypeClass::brain_float ? "Wgmma" : "WgmmaF16", plan_.p.has_terms_inside ? 0 : 1, plan_.q.has_terms_inside ? 0 : 1);
 }
 

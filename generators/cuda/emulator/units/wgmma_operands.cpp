@@ -1,9 +1,9 @@
 #include "generators/cuda/emulator/units/wgmma_operands.h"
 
-#include <cmath>
 #include <cstring>
 
 #include "generators/cuda/emulator/machine/fault.h"
+#include "generators/cuda/emulator/units/e4m3_sums.h"
 
 #include "generators/cuda/emulator/units/device.h"
 
@@ -25,26 +25,16 @@ float f16(const char* p) {
   return kiln_device::f16_lo(bits);
 }
 
-// OCP FP8: 4 bits of exponent with bias 7, subnormals, no infinities.
-float e4m3(const char* p) {
-  const int bits = static_cast<unsigned char>(*p), exponent = bits >> 3 & 15, fraction = bits & 7;
-  if ((bits & 0x7F) == 0x7F) return std::nanf("");
-  const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -9) : std::ldexp(static_cast<float>(8 + fraction), exponent - 10);
-  return (bits & 0x80) != 0 ? -magnitude : magnitude;
-}
-
-// c[n] += a[depth] * b[depth][n], k ascending, where most of the time goes.
+// c[n] += a[16] * b[16][n], k ascending, where most of the time goes.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 __attribute__((target_clones("arch=haswell", "default")))
 #endif
-void multiply_row(float* c, const float* a, const float* b, int n, int depth) {
-  constexpr int kBlock = 16;  // divides both depths
-  for (int k = 0; k < depth; k += kBlock)
-    for (int j = 0; j < n; ++j) {
-      float sum = c[j];
-      for (int i = 0; i < kBlock; ++i) sum += a[k + i] * b[(k + i) * n + j];
-      c[j] = sum;
-    }
+void multiply_row(float* c, const float* a, const float* b, int n) {
+  for (int j = 0; j < n; ++j) {
+    float sum = c[j];
+    for (int i = 0; i < kWgmmaDepthBytes / 2; ++i) sum += a[i] * b[i * n + j];
+    c[j] = sum;
+  }
 }
 
 }  // namespace
@@ -86,25 +76,58 @@ void touch_operand(Space& shared, const Operand& operand, std::uint32_t rows, co
     }
 }
 
+namespace {
+
+// A wgmma's accumulators as rows: those of row r are in lanes 4 (r % 8) .. + 3 of warp r / 16, register half r / 8 % 2.
+float& accumulator(const Wgmma& wgmma, int r, int j) {
+  float* const* const lanes = wgmma.accumulators + r / 16 * 32 + r % 8 * 4;
+  return lanes[j % 8 / 2][j / 8 * 4 + r / 8 % 2 * 2 + j % 2];
+}
+
+// add(r, sums) adds the products of row r.
+template <class Add>
+void add_to_rows(const Wgmma& wgmma, const Add& add) {
+  const int n = wgmma.call.n;
+  float sums[256];
+  for (int r = 0; r < kWgmmaRows; ++r) {
+    for (int j = 0; j < n; ++j) sums[j] = wgmma.call.scale_d != 0 ? accumulator(wgmma, r, j) : 0.f;
+    add(r, sums);
+    for (int j = 0; j < n; ++j) accumulator(wgmma, r, j) = sums[j];
+  }
+}
+
+}  // namespace
+
 void execute(const Space& shared, const Wgmma& wgmma) {
   const WgmmaCall& call = wgmma.call;
   const Operand a = read_descriptor(call.a, call.ta != 0, "A"), b = read_descriptor(call.b, call.tb != 0, "B");
-  const int n = call.n, element_bytes = call.element == static_cast<int>(kiln_device::Element_::e4m3) ? 1 : 2, depth = kWgmmaDepthBytes / element_bytes;
-  const auto at = [&](const Operand& operand, int mn, int k) {
-    const char* const element = shared.bytes + element_address(operand, static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(k * element_bytes)) - kWindow;
-    return element_bytes == 1 ? e4m3(element) : call.element == static_cast<int>(kiln_device::Element_::bf16) ? bf16(element) : f16(element);
+  const int n = call.n;
+  const auto at = [&](const Operand& operand, int mn, int k_bytes) {
+    return shared.bytes + element_address(operand, static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(k_bytes)) - kWindow;
   };
-  float columns[kWgmmaDepthBytes * 256], sums[256], row[kWgmmaDepthBytes];
-  for (int j = 0; j < n; ++j)
-    for (int k = 0; k < depth; ++k) columns[k * n + j] = at(b, j, k);
-  for (int r = 0; r < kWgmmaRows; ++r) {  // in lanes 4 (r % 8) .. + 3 of warp r / 16, register half r / 8 % 2
-    float* const* const lanes = wgmma.accumulators + r / 16 * 32 + r % 8 * 4;
-    const auto accumulator = [&](int j) -> float& { return lanes[j % 8 / 2][j / 8 * 4 + r / 8 % 2 * 2 + j % 2]; };
-    for (int k = 0; k < depth; ++k) row[k] = at(a, r, k);
-    for (int j = 0; j < n; ++j) sums[j] = call.scale_d != 0 ? accumulator(j) : 0.f;
-    multiply_row(sums, row, columns, n, depth);
-    for (int j = 0; j < n; ++j) accumulator(j) = sums[j];
+  if (call.element == static_cast<int>(kiln_device::Element_::e4m3)) {
+    E4M3Columns columns(n);
+    for (int j = 0; j < n; ++j)
+      for (int k = 0; k < kE4M3Terms; ++k) columns.set(k, j, static_cast<std::uint8_t>(*at(b, j, k)));
+    add_to_rows(wgmma, [&](int r, float* sums) {
+      std::uint8_t row[kE4M3Terms];
+      for (int k = 0; k < kE4M3Terms; ++k) row[k] = static_cast<std::uint8_t>(*at(a, r, k));
+      add_e4m3_products(sums, row, columns);
+    });
+    return;
   }
+  constexpr int kDepth = kWgmmaDepthBytes / 2;
+  const auto value = [&](const Operand& operand, int mn, int k) {
+    return call.element == static_cast<int>(kiln_device::Element_::bf16) ? bf16(at(operand, mn, 2 * k)) : f16(at(operand, mn, 2 * k));
+  };
+  float columns[kDepth * 256];
+  for (int j = 0; j < n; ++j)
+    for (int k = 0; k < kDepth; ++k) columns[k * n + j] = value(b, j, k);
+  add_to_rows(wgmma, [&](int r, float* sums) {
+    float row[kDepth];
+    for (int k = 0; k < kDepth; ++k) row[k] = value(a, r, k);
+    multiply_row(sums, row, columns, n);
+  });
 }
 
 }  // namespace kiln::generators::cuda::emulator
