@@ -279,11 +279,13 @@ std::optional<Illegal> find_illegal(const Schedule& schedule, const Algorithm& a
   return find(schedule, facts_of(algorithm, problem));
 }
 
+void refuse(const Illegal& illegal) {
+  if (illegal.breaks_contract) throw NumericsError(illegal.message);
+  throw ScheduleError(illegal.message);
+}
+
 void require_legal(const Schedule& schedule, const Algorithm& algorithm, const Problem* problem) {
-  const auto illegal = find_illegal(schedule, algorithm, problem);
-  if (!illegal) return;
-  if (illegal->breaks_contract) throw NumericsError(illegal->message);
-  throw ScheduleError(illegal->message);
+  if (const auto illegal = find_illegal(schedule, algorithm, problem)) refuse(*illegal);
 }
 
 Legality::Legality(const Algorithm& algorithm, const Problem* problem)

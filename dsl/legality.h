@@ -21,7 +21,10 @@ struct Illegal {
 // The first directive that must not be applied, or nothing. `problem` may be null: checks that need extents are then left out.
 std::optional<Illegal> find_illegal(const Schedule& schedule, const Algorithm& algorithm, const Problem* problem);
 
-// Throws ScheduleError with the message of find_illegal; a NumericsError where it breaks the contract.
+// Throws ScheduleError with the message; a NumericsError where it breaks the contract.
+[[noreturn]] void refuse(const Illegal& illegal);
+
+// The same with what find_illegal finds.
 void require_legal(const Schedule& schedule, const Algorithm& algorithm, const Problem* problem);
 
 // The strongest thing that a legal schedule does to the float sums of the algorithm. any_order: the bits may differ from call to call.

@@ -16,6 +16,7 @@ constexpr double kBudget = 8;                  // times epsilon * sqrt(K): round
 constexpr double kTensorEpsilon = 0x1p-13;     // of sums of products of E4M3 codes in the tensor cores: generators/cuda/emulator/units/e4m3_sums.h
 constexpr std::int64_t kTensorTerms = 32;      // of a step there
 constexpr std::int64_t kPromotedTerms = 128;   // whose sum is then added up elsewhere
+constexpr double kPlainBias = 2;               // where it is not, all steps cut off one sum towards zero
 constexpr double kDiscontinuousShare = 1e-5;   // real pipelines differ in up to 8e-6 of their pixels where a float crosses an integer cast
 
 std::int64_t largest_extent(const Algorithm& algorithm, const Problem& problem) {
@@ -64,6 +65,13 @@ bool multiplies_codes(const ExpressionPtr& value) {
   return multiplies;
 }
 
+// In units of the budget.
+double off_in_tensor_cores(std::int64_t points, bool may_be_plain) {
+  const std::int64_t terms = may_be_plain ? points : std::min(points, kPromotedTerms);
+  const std::int64_t steps = (terms + kTensorTerms - 1) / kTensorTerms;
+  return (may_be_plain ? kPlainBias : 1) * kTensorEpsilon * std::sqrt(static_cast<double>(steps));
+}
+
 // What is found in the stages that feed one output.
 struct Findings {
   double arithmetic = 0;        // max of epsilon * sqrt(K)
@@ -89,9 +97,7 @@ void look_at(const Stage& stage, const Algorithm& algorithm, const Problem& prob
     for (const ExpressionPtr& value : update.values) {
       findings.look_at(*value, points);
       if (update.reduction.empty() || !multiplies_codes(value)) continue;
-      const std::int64_t terms = algorithm.contract == Contract::free ? points : std::min(points, kPromotedTerms);
-      const std::int64_t steps = (terms + kTensorTerms - 1) / kTensorTerms;
-      findings.of_codes = std::max(findings.of_codes, kTensorEpsilon * std::sqrt(static_cast<double>(steps)));
+      findings.of_codes = std::max(findings.of_codes, off_in_tensor_cores(points, algorithm.contract == Contract::free));
     }
     for (const ExpressionPtr& index : update.indices) findings.look_at(*index, 1);
     if (update.predicate) findings.look_at(*update.predicate, 1);

@@ -80,7 +80,7 @@ Knobs declare_knobs(Space& space, const Shape& shape) {
           .depth = space.knob("depth", {shape.line(), 2 * shape.line()}),
           .stages = space.knob("stages", {2, 3, 4, 5, 6, 7, 8, 9, 10}),
           .buffers = space.knob("buffers", {1, 2, 4}),
-          .sums = space.words("sums", shape.may_keep_sums ? std::vector<std::string>{"promoted", "plain"} : std::vector<std::string>{"promoted"}),
+          .sums = space.words("sums", shape.may_keep_sums ? std::vector<std::string>{"plain", "promoted"} : std::vector<std::string>{"promoted"}),
           .parts = space.knob("parts", {1, 2, 3, 4, 8}),
           .blocks = space.knob("blocks", {1, 2}),
           .grid = space.words("grid", {"once", "persistent"}),

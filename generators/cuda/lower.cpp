@@ -157,7 +157,7 @@ Program lower(const Algorithm& algorithm, const Schedule& schedule, const Proble
   require_served(schedule);
   const AlgorithmFacts facts = facts_of(algorithm, &problem);
   LoopNest nest(facts);
-  if (const auto illegal = rewrite_loops(nest, schedule)) throw ScheduleError(illegal->message);
+  if (const auto illegal = rewrite_loops(nest, schedule)) refuse(*illegal);
   require_kernels(nest, schedule);
   Recognised recognised = recognise(nest, algorithm, problem);
   Program program;

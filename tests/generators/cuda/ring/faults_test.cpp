@@ -116,6 +116,14 @@ const Planted kOfCodes[] = {
      {{"        wgmma_fence();\n", "        if (t == 0) mbar_arrive(empty(s));\n        wgmma_fence();\n"}}},
     {"the scale of another row", kCodes, "min(first_row + warp * 16", "min(first_row + 1 + warp * 16", {"wrong numbers"}},
 };
+
+// Rounded to 16 bits it would hide for longer.
+const PlantedKernel kLongCodes{"matmul_fp8(m=100, n=136, k=1040, f32)", kCodes.schedule};
+const Planted kOfLongCodes[] = {
+    {"promotion is left out", kLongCodes, "acc[j] += part[j]", "acc[j] = part[j]", {"wrong numbers"},
+     {{"        float part[64];\n", ""}, {"      float acc[64];\n", "      float acc[64], part[64];\n"}, {"step != 0)", "k != 0 || step != 0)"}}},
+};
+INSTANTIATE_TEST_SUITE_P(LongCodes, RingFaults, testing::ValuesIn(kOfLongCodes), test_name);
 INSTANTIATE_TEST_SUITE_P(Codes, RingFaults, testing::ValuesIn(kOfCodes), test_name);
 
 const PlantedKernel kParts{"matmul(m=120, n=136, k=712, bf16)",
