@@ -73,7 +73,9 @@ struct RingPlan {
   bool is_of_codes() const { return element_bytes() == 1; }
   bool is_promoted() const { return is_of_codes() && !keeps_sums; }   // sums of 128 terms are added up outside the tensor cores, which truncate
   int line() const { return 128 / element_bytes(); }                  // elements of a line of shared memory, which the swizzle spans
-  int temporaries() const { return is_promoted() ? q.tile / 2 : 0; }  // registers of a thread beside its sums
+  int groups() const { return depth / line() * instructions_high(); }  // of 128 terms that a consumer adds up in a step, if they are promoted
+  int groups_under_way() const;                                         // of those, at once: 2 where there are so many and registers allow
+  int temporaries() const { return is_promoted() ? groups_under_way() * q.tile / 2 : 0; }  // registers of a thread beside its sums
   int threads() const { return 128 * (1 + consumers); }
   int consumers_of_a_tile() const { return is_pingpong ? 1 : consumers; }
   int rows_of_a_consumer() const { return p.tile / consumers_of_a_tile(); }  // of P
