@@ -10,6 +10,8 @@
 namespace kiln::generators::cuda::emulator {
 namespace {
 
+constexpr int kShortTerms = kWgmmaDepthBytes / 2;  // of a step of 16-bit floats
+
 float bf16(const char* p) {
   std::uint16_t high;
   std::memcpy(&high, p, 2);
@@ -32,7 +34,7 @@ __attribute__((target_clones("arch=haswell", "default")))
 void multiply_row(float* c, const float* a, const float* b, int n) {
   for (int j = 0; j < n; ++j) {
     float sum = c[j];
-    for (int i = 0; i < kWgmmaDepthBytes / 2; ++i) sum += a[i] * b[i * n + j];
+    for (int i = 0; i < kShortTerms; ++i) sum += a[i] * b[i * n + j];
     c[j] = sum;
   }
 }
@@ -96,38 +98,48 @@ void add_to_rows(const Wgmma& wgmma, const Add& add) {
   }
 }
 
+// Where element (mn, k) lies, k in bytes.
+const char* element_at(const Space& shared, const Operand& operand, int mn, int k_bytes) {
+  return shared.bytes + element_address(operand, static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(k_bytes)) - kWindow;
+}
+
+void add_codes(const Space& shared, const Wgmma& wgmma, const Operand& a, const Operand& b) {
+  const auto code = [&](const Operand& operand, int mn, int k) { return static_cast<std::uint8_t>(*element_at(shared, operand, mn, k)); };
+  E4M3Columns columns(wgmma.call.n);
+  for (int j = 0; j < columns.n; ++j)
+    for (int k = 0; k < kE4M3Terms; ++k) columns.set(k, j, code(b, j, k));
+  add_to_rows(wgmma, [&](int r, float* sums) {
+    std::uint8_t row[kE4M3Terms];
+    for (int k = 0; k < kE4M3Terms; ++k) row[k] = code(a, r, k);
+    add_e4m3_products(sums, row, columns);
+  });
+}
+
+void add_short_floats(const Space& shared, const Wgmma& wgmma, const Operand& a, const Operand& b) {
+  const int n = wgmma.call.n;
+  const auto value = [&, is_bf16 = wgmma.call.element == static_cast<int>(kiln_device::Element_::bf16)](const Operand& operand, int mn, int k) {
+    const char* const element = element_at(shared, operand, mn, 2 * k);
+    return is_bf16 ? bf16(element) : f16(element);
+  };
+  float columns[kShortTerms * 256], row[kShortTerms];
+  for (int j = 0; j < n; ++j)
+    for (int k = 0; k < kShortTerms; ++k) columns[k * n + j] = value(b, j, k);
+  add_to_rows(wgmma, [&](int r, float* sums) {
+    for (int k = 0; k < kShortTerms; ++k) row[k] = value(a, r, k);
+    multiply_row(sums, row, columns, n);
+  });
+}
+
 }  // namespace
 
 void execute(const Space& shared, const Wgmma& wgmma) {
   const WgmmaCall& call = wgmma.call;
   const Operand a = read_descriptor(call.a, call.ta != 0, "A"), b = read_descriptor(call.b, call.tb != 0, "B");
-  const int n = call.n;
-  const auto at = [&](const Operand& operand, int mn, int k_bytes) {
-    return shared.bytes + element_address(operand, static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(k_bytes)) - kWindow;
-  };
   if (call.element == static_cast<int>(kiln_device::Element_::e4m3)) {
-    E4M3Columns columns(n);
-    for (int j = 0; j < n; ++j)
-      for (int k = 0; k < kE4M3Terms; ++k) columns.set(k, j, static_cast<std::uint8_t>(*at(b, j, k)));
-    add_to_rows(wgmma, [&](int r, float* sums) {
-      std::uint8_t row[kE4M3Terms];
-      for (int k = 0; k < kE4M3Terms; ++k) row[k] = static_cast<std::uint8_t>(*at(a, r, k));
-      add_e4m3_products(sums, row, columns);
-    });
-    return;
+    add_codes(shared, wgmma, a, b);
+  } else {
+    add_short_floats(shared, wgmma, a, b);
   }
-  constexpr int kDepth = kWgmmaDepthBytes / 2;
-  const auto value = [&](const Operand& operand, int mn, int k) {
-    return call.element == static_cast<int>(kiln_device::Element_::bf16) ? bf16(at(operand, mn, 2 * k)) : f16(at(operand, mn, 2 * k));
-  };
-  float columns[kDepth * 256];
-  for (int j = 0; j < n; ++j)
-    for (int k = 0; k < kDepth; ++k) columns[k * n + j] = value(b, j, k);
-  add_to_rows(wgmma, [&](int r, float* sums) {
-    float row[kDepth];
-    for (int k = 0; k < kDepth; ++k) row[k] = value(a, r, k);
-    multiply_row(sums, row, columns, n);
-  });
 }
 
 }  // namespace kiln::generators::cuda::emulator
