@@ -119,7 +119,7 @@ class Kernels : public testing::TestWithParam<Case> {
     GTEST_SKIP() << missing.what();
   }
   Runner device() const {
-    return {[this](const Launch& launch, Memory& memory, void** arguments) { return kernel_->run(launch, memory, arguments); }, true};
+    return [this](const Launch& launch, Memory& memory, void** arguments) { return kernel_->run(launch, memory, arguments); };
   }
 
  private:
