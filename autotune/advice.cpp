@@ -137,6 +137,7 @@ std::string advice_on(const generators::Rejection& rejection) {
   using generators::Reason;
   switch (rejection.reason) {
     case Reason::schedule_error: return "the schedule cannot be applied; the text above says what would be legal";
+    case Reason::numerics: return "the algorithm's contract allows less; its generator may have a parameter that allows more";
     case Reason::over_scratch: return "compute intermediates at a tile of their consumer, or use smaller tiles";
     case Reason::spills: return "unroll less, or use a smaller register tile";
     case Reason::compile_timeout: return "vectorise and unroll by less: the code grows with their product";

@@ -60,7 +60,7 @@ class Builder {
   bool refused_as_illegal(std::size_t i, db::ScheduleId schedule) {
     const auto illegal = find_illegal(admissions_[i].wish.schedule, *item_.algorithm, &item_.problem);
     if (!illegal) return false;
-    reject(i, schedule, std::nullopt, {Reason::schedule_error, {}, {}, illegal->message});
+    reject(i, schedule, std::nullopt, generators::rejection_of(*illegal));
     return true;
   }
 

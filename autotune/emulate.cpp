@@ -115,13 +115,12 @@ Emulation Emulator::emulate(const std::shared_ptr<const Algorithm>& algorithm, c
 }
 
 Emulation Emulator::emulate(const std::shared_ptr<const Algorithm>& algorithm, const Schedule& schedule, const Problem& problem, const ObjectRef& reference) {
-  const auto refused = [](Reason reason, std::string text) { return Emulation{{}, Rejection{reason, std::nullopt, std::nullopt, std::move(text)}, {}}; };
   cuda::Image program;
   try {
     const cuda::Program lowered = cuda::lower(*algorithm, schedule, problem, capability_);
     program = {lowered.text(), launch_record(lowered)};
   } catch (const ScheduleError& error) {
-    return refused(Reason::schedule_error, error.what());
+    return {{}, generators::rejection_of(error), {}};
   }
   const std::optional<Problem> small = emulated_problem(program.record, problem, *algorithm);
   if (!small)

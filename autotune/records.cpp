@@ -39,6 +39,8 @@ std::string effect_word(NumericsEffect effect) {
       return "partial_sums";
     case NumericsEffect::any_order:
       return "any_order";
+    case NumericsEffect::approximates:
+      return "approximates";
     case NumericsEffect::unknown:
       return "unknown";
   }

@@ -101,6 +101,7 @@ std::string_view print(ParameterKind kind) {
     case ParameterKind::store_hint: return "a hint for stores";
     case ParameterKind::staging: return "a memory of a kernel";
     case ParameterKind::instruction: return "an instruction";
+    case ParameterKind::sums: return "how an instruction adds";
     case ParameterKind::roles: return "how warps share tiles";
     case ParameterKind::combination: return "how partial sums meet";
     case ParameterKind::eviction: return "an eviction";
@@ -116,6 +117,7 @@ std::string_view print(NumericsEffect effect) {
     case NumericsEffect::reorders_reduction: return "reorders_reduction";
     case NumericsEffect::partial_sums: return "partial_sums";
     case NumericsEffect::any_order: return "any_order";
+    case NumericsEffect::approximates: return "approximates";
     case NumericsEffect::unknown: return "unknown";
   }
   return "";
@@ -164,6 +166,7 @@ const std::vector<std::string>* words_of(ParameterKind kind) {
   static const std::vector<std::string> kStoreHints = {"plain", "streaming", "evict_first"};
   static const std::vector<std::string> kStagings = {"shared"};
   static const std::vector<std::string> kInstructions = {"wgmma"};
+  static const std::vector<std::string> kSums = {"plain"};
   static const std::vector<std::string> kRoles = {"cooperative", "pingpong"};
   static const std::vector<std::string> kCombinations = {"fixed"};
   static const std::vector<std::string> kEvictions = {"first", "normal"};
@@ -178,6 +181,7 @@ const std::vector<std::string>* words_of(ParameterKind kind) {
     case ParameterKind::store_hint: return &kStoreHints;
     case ParameterKind::staging: return &kStagings;
     case ParameterKind::instruction: return &kInstructions;
+    case ParameterKind::sums: return &kSums;
     case ParameterKind::roles: return &kRoles;
     case ParameterKind::combination: return &kCombinations;
     case ParameterKind::eviction: return &kEvictions;

@@ -29,6 +29,7 @@ enum class ParameterKind : std::uint8_t {
   store_hint,     // and its stores,
   staging,        // where a kernel's operands wait,
   instruction,    // which multiplies them,
+  sums,           // in how many bits it adds,
   roles,          // how warps share tiles,
   combination,    // how partial sums meet,
   eviction,       // what L2 is told of an argument
@@ -55,6 +56,7 @@ enum class NumericsEffect : std::uint8_t {
   reorders_reduction,  // the terms of a reduction are added in another order
   partial_sums,        // a reduction is kept in several sums that are combined at the end, in an order that the schedule fixes
   any_order,           // threads combine the terms as they come: the bits may differ from call to call
+  approximates,        // sums are kept in fewer bits than their type has: the error may grow with the number of terms
   unknown,             // not ours to say: an opaque schedule
 };
 std::string_view print(NumericsEffect effect);

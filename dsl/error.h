@@ -25,6 +25,12 @@ class ScheduleError : public UsageError {
   using UsageError::UsageError;
 };
 
+// A schedule that does more to the numbers than the algorithm's contract allows.
+class NumericsError : public ScheduleError {
+ public:
+  using ScheduleError::ScheduleError;
+};
+
 // A generator whose pipeline cannot be kept as an Algorithm; the message names the stage.
 class AlgorithmError : public UsageError {
  public:

@@ -52,12 +52,34 @@ inline std::uint8_t encode_float8(const Float8& format, double value) {
   return static_cast<std::uint8_t>(std::signbit(value) ? code | 0x80 : code);
 }
 
-// Every code of a finite number: what a registration draws the elements of such an input from, since one NaN in 128 would leave no sum to check.
+// Every code of a finite number: what a registration draws the elements of such an input from, since one NaN in 128 would leave no sum to check. Their
+// exponents are uniform: a few large ones are most of a sum, which then tells little about the rest.
 //   KILN_REGISTER(mine).values("weights", kiln::finite_codes(kiln::kE4M3FN))
 inline std::vector<double> finite_codes(const Float8& format) {
   std::vector<double> codes;
   for (int code = 0; code < 256; ++code)
     if ((code & 0x7f) <= format.largest) codes.push_back(code);
+  return codes;
+}
+
+// 256 codes of numbers that are normally distributed, of equal shares and so large that the largest is the format's largest: the codes of a row or
+// column that was quantised by its largest magnitude, as weights and activations are. All terms of a sum are then of one order, and none is 0.
+inline std::vector<double> normal_codes(const Float8& format) {
+  constexpr int kCount = 256;
+  const auto quantile = [](double share) {
+    double low = -8, high = 8;
+    for (int halvings = 0; halvings < 50; ++halvings) {
+      const double middle = (low + high) / 2, below = 0.5 * std::erfc(-middle / std::sqrt(2.0));
+      (below < share ? low : high) = middle;
+    }
+    return low;
+  };
+  const double scale = decode_float8(format, format.largest) / quantile((kCount - 0.5) / kCount);
+  std::vector<double> codes;
+  for (int i = 0; i < kCount / 2; ++i) {
+    const std::uint8_t code = encode_float8(format, quantile((kCount / 2 + i + 0.5) / kCount) * scale);
+    codes.insert(codes.end(), {static_cast<double>(code), static_cast<double>(code | 0x80)});
+  }
   return codes;
 }
 

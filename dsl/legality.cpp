@@ -42,7 +42,7 @@ class Reader {
     for (std::size_t i = 0; i < schedule_.directives.size(); ++i)
       if (std::string why = read_names(i); !why.empty()) return Illegal{i, std::move(why)};
     for (std::size_t i = 0; i < schedule_.directives.size(); ++i)
-      if (std::string why = rewrite(i); !why.empty()) return Illegal{i, std::move(why)};
+      if (std::string why = rewrite(i); !why.empty()) return Illegal{i, std::move(why), nest_.breaks_contract()};
     return check_whole();
   }
 
@@ -279,8 +279,13 @@ std::optional<Illegal> find_illegal(const Schedule& schedule, const Algorithm& a
   return find(schedule, facts_of(algorithm, problem));
 }
 
+void refuse(const Illegal& illegal) {
+  if (illegal.breaks_contract) throw NumericsError(illegal.message);
+  throw ScheduleError(illegal.message);
+}
+
 void require_legal(const Schedule& schedule, const Algorithm& algorithm, const Problem* problem) {
-  if (const auto illegal = find_illegal(schedule, algorithm, problem)) throw ScheduleError(illegal->message);
+  if (const auto illegal = find_illegal(schedule, algorithm, problem)) refuse(*illegal);
 }
 
 Legality::Legality(const Algorithm& algorithm, const Problem* problem)

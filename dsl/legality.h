@@ -15,12 +15,16 @@ namespace kiln {
 struct Illegal {
   std::size_t directive = 0;  // index into schedule.directives
   std::string message;        // starts with the directive as text; names the requirement and what would be legal
+  bool breaks_contract = false;  // it does more to the numbers than the algorithm's contract allows
 };
 
 // The first directive that must not be applied, or nothing. `problem` may be null: checks that need extents are then left out.
 std::optional<Illegal> find_illegal(const Schedule& schedule, const Algorithm& algorithm, const Problem* problem);
 
-// Throws ScheduleError with the message of find_illegal.
+// Throws ScheduleError with the message; a NumericsError where it breaks the contract.
+[[noreturn]] void refuse(const Illegal& illegal);
+
+// The same with what find_illegal finds.
 void require_legal(const Schedule& schedule, const Algorithm& algorithm, const Problem* problem);
 
 // The strongest thing that a legal schedule does to the float sums of the algorithm. any_order: the bits may differ from call to call.

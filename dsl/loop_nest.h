@@ -134,6 +134,7 @@ struct TensorShape {
   std::string step;                      // the loop over the terms of one step: tensorize
   std::string staged_at;                 // the loop at which a step's operands lie ready,
   std::int64_t stages = 0;               // of so many steps at once: stage_in
+  bool keeps_sums = false;               // however many terms there are, in the few bits of the tensor cores: tensorize(…, plain)
   std::string split_loop;                // the loop that
   std::int64_t parts = 0;                // so many blocks share: split_reduction
   std::size_t said_by = kNoDirective;    // the first directive that says any of it
@@ -179,6 +180,8 @@ class LoopNest {
 
   void note(NumericsEffect effect) { effect_ = std::max(effect_, effect); }
   NumericsEffect effect() const { return effect_; }  // the strongest that was noted
+  void note_breach() { breaks_contract_ = true; }
+  bool breaks_contract() const { return breaks_contract_; }  // a directive was refused because the contract allows less
 
   const AlgorithmFacts& facts() const { return facts_; }
   std::deque<StageLoops>& stages() { return stages_; }              // a stage stays where it is when others are added
@@ -193,6 +196,7 @@ class LoopNest {
   const AlgorithmFacts& facts_;
   std::deque<StageLoops> stages_;
   NumericsEffect effect_ = NumericsEffect::none;
+  bool breaks_contract_ = false;
   std::deque<DefinitionFacts> made_facts_;  // of wrappers and of what rfactor leaves
   std::deque<Stage> factored_stages_;
   std::deque<StageFacts> factored_facts_;

@@ -23,8 +23,8 @@ NumericsEffect most_allowed(Contract contract) {
   switch (contract) {
     case Contract::strict: return NumericsEffect::none;
     case Contract::fixed_tree: return NumericsEffect::partial_sums;
-    case Contract::bounded:
-    case Contract::free: return NumericsEffect::any_order;
+    case Contract::bounded: return NumericsEffect::any_order;
+    case Contract::free: return NumericsEffect::approximates;
   }
   return NumericsEffect::none;
 }
@@ -34,6 +34,7 @@ std::string claim_effect(Subject& subject, NumericsEffect effect, const std::str
   subject.nest.note(effect);
   const Algorithm& algorithm = *subject.nest.facts().algorithm;
   if (effect <= most_allowed(algorithm.contract)) return {};
+  subject.nest.note_breach();
   return fmt::format("{}, and the contract of {} is {}: {}; {}", doing, algorithm.generator, print(algorithm.contract), meaning(algorithm.contract),
                      instead);
 }

@@ -102,6 +102,7 @@ OperatorSignature signature_of(const std::string& generator, const std::string& 
   signature.default_params = default_parameters(generator, target);
   Algorithm algorithm;
   algorithm.generator = generator;
+  algorithm.params = signature.default_params;
   const auto is_open = [](const auto& param) { return param.second.empty() && param.first.find('.') != std::string::npos; };
   if (std::ranges::none_of(signature.default_params, is_open)) {
     GeneratorRun run(generator, {}, target, true);

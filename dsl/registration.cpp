@@ -85,6 +85,11 @@ Registration& Registration::contract(Contract contract) {
   return *this;
 }
 
+Registration& Registration::contract_where(std::string param, std::string value, Contract contract) {
+  contracts_where_.push_back({std::move(param), std::move(value), contract});
+  return *this;
+}
+
 Registration& Registration::range(std::string input, double from, double to) {
   ranges_[std::move(input)] = {from, to};
   return *this;
@@ -116,6 +121,12 @@ void apply_registration(Algorithm& algorithm) {
     algorithm.type_param = r.type_param_;
     algorithm.leaves_out_default_type = r.leaves_out_default_type_;
     algorithm.contract = r.contract_;
+    for (const auto& where : r.contracts_where_) {
+      const auto param = algorithm.params.find(where.param);
+      if (param == algorithm.params.end())
+        throw AlgorithmError(fmt::format("`{}` registers a contract where {}={}, but has no GeneratorParam {}", algorithm.generator, where.param, where.value, where.param));
+      if (param->second == where.value) algorithm.contract = where.contract;
+    }
     algorithm.outlier_fraction = r.outlier_fraction_;
     for (Argument& argument : algorithm.arguments) {
       if (const auto range = r.ranges_.find(argument.name); range != r.ranges_.end()) argument.range = range->second;

@@ -21,7 +21,7 @@
 namespace kiln {
 
 // Raised when this header or a type it uses changes; compared when a plugin is loaded. A plugin without this header has no such number.
-inline constexpr int kPluginAbi = 3;
+inline constexpr int kPluginAbi = 4;
 
 namespace schedules {
 class Space;
@@ -45,6 +45,9 @@ class Registration {
 
   Registration& contract(Contract contract);
 
+  // Another contract where this GeneratorParam has this value. The last of several that hold counts.
+  Registration& contract_where(std::string param, std::string value, Contract contract);
+
   // A buffer input is drawn uniformly from [from, to] instead of by its type's default.
   Registration& range(std::string input, double from, double to);
 
@@ -65,6 +68,11 @@ class Registration {
   std::string type_param_;
   bool leaves_out_default_type_ = false;
   Contract contract_ = Contract::bounded;
+  struct ContractWhere {
+    std::string param, value;
+    Contract contract;
+  };
+  std::vector<ContractWhere> contracts_where_;
   std::map<std::string, std::pair<double, double>> ranges_;
   std::map<std::string, std::vector<double>> values_;
   double outlier_fraction_ = 0;

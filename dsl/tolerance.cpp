@@ -6,11 +6,17 @@
 #include <set>
 
 #include "dsl/extents.h"
+#include "dsl/float8_pattern.h"
 
 namespace kiln {
 namespace {
 
+constexpr DType kCode{TypeClass::unsigned_int, 8};
 constexpr double kBudget = 8;                  // times epsilon * sqrt(K): rounding errors of a sum of K random terms grow with sqrt(K)
+constexpr double kTensorEpsilon = 0x1p-13;     // of sums of products of E4M3 codes in the tensor cores: generators/cuda/emulator/units/e4m3_sums.h
+constexpr std::int64_t kTensorTerms = 32;      // of a step there
+constexpr std::int64_t kPromotedTerms = 128;   // whose sum is then added up elsewhere
+constexpr double kPlainBias = 2;               // where it is not, all steps cut off one sum towards zero
 constexpr double kDiscontinuousShare = 1e-5;   // real pipelines differ in up to 8e-6 of their pixels where a float crosses an integer cast
 
 std::int64_t largest_extent(const Algorithm& algorithm, const Problem& problem) {
@@ -39,9 +45,37 @@ bool compares_floats(const Expression& e) {
   return compares && e.args[0]->type.is_float();
 }
 
+// A code of E4M3 as a number, perhaps through other types of float.
+bool is_decoded(const Expression& factor) {
+  if (factor.op == Op::cast && factor.type.is_float() && factor.args[0]->type.is_float()) return is_decoded(*factor.args[0]);
+  const auto decoded = match_decode_float8(factor);
+  return decoded && decoded->format.name == kE4M3FN.name;
+}
+
+bool reads_codes(const Expression& value) {
+  bool reads = false;
+  for_each_node(value, [&](const Expression& e) { reads = reads || (e.op == Op::load && e.type == kCode); });
+  return reads;
+}
+
+bool multiplies_codes(const ExpressionPtr& value) {
+  if (!reads_codes(*value)) return false;
+  bool multiplies = false;
+  for_each_node(*without_lets(value), [&](const Expression& e) { multiplies = multiplies || (e.op == Op::mul && is_decoded(*e.args[0]) && is_decoded(*e.args[1])); });
+  return multiplies;
+}
+
+// In units of the budget.
+double off_in_tensor_cores(std::int64_t points, bool may_be_plain) {
+  const std::int64_t terms = may_be_plain ? points : std::min(points, kPromotedTerms);
+  const std::int64_t steps = (terms + kTensorTerms - 1) / kTensorTerms;
+  return (may_be_plain ? kPlainBias : 1) * kTensorEpsilon * std::sqrt(static_cast<double>(steps));
+}
+
 // What is found in the stages that feed one output.
 struct Findings {
   double arithmetic = 0;        // max of epsilon * sqrt(K)
+  double of_codes = 0;          // the same of sums in the tensor cores, beside that
   std::set<DType> rounded_to;   // by narrowing casts
   bool turns_float_into_integer = false, compares_floats = false;
 
@@ -60,7 +94,11 @@ void look_at(const Stage& stage, const Algorithm& algorithm, const Problem& prob
   for (const ExpressionPtr& value : stage.values) findings.look_at(*value, 1);
   for (const Update& update : stage.updates) {
     const std::int64_t points = points_of(update, algorithm, problem);
-    for (const ExpressionPtr& value : update.values) findings.look_at(*value, points);
+    for (const ExpressionPtr& value : update.values) {
+      findings.look_at(*value, points);
+      if (update.reduction.empty() || !multiplies_codes(value)) continue;
+      findings.of_codes = std::max(findings.of_codes, off_in_tensor_cores(points, algorithm.contract == Contract::free));
+    }
     for (const ExpressionPtr& index : update.indices) findings.look_at(*index, 1);
     if (update.predicate) findings.look_at(*update.predicate, 1);
   }
@@ -78,7 +116,7 @@ Tolerance tolerance_of(const Stage& output, DType type, const Algorithm& algorit
   std::set<std::string> seen;
   visit_producers(output, algorithm, problem, seen, findings);
   Tolerance tolerance;
-  tolerance.relative = kBudget * findings.arithmetic;
+  tolerance.relative = kBudget * (findings.arithmetic + findings.of_codes);
   for (const DType& rounded : findings.rounded_to) tolerance.relative += rounded.epsilon();
   const bool is_discontinuous = findings.turns_float_into_integer || (!type.is_float() && findings.compares_floats);
   tolerance.outlier_fraction = std::max(algorithm.outlier_fraction, is_discontinuous ? kDiscontinuousShare : 0);

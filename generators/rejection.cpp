@@ -12,7 +12,15 @@ constexpr std::array<std::string_view, 22> kWords{
     "run_timeout",    "worker_crash",   "device_lost",    "implausible",      "cut_slow",     "same_as_build"};
 static_assert(static_cast<std::size_t>(Reason::same_as_build) + 1 == kWords.size());
 
+Rejection of_schedule(bool breaks_contract, std::string text) {
+  return {.reason = breaks_contract ? Reason::numerics : Reason::schedule_error, .asked = {}, .allowed = {}, .text = std::move(text)};
+}
+
 }  // namespace
+
+Rejection rejection_of(const Illegal& illegal) { return of_schedule(illegal.breaks_contract, illegal.message); }
+
+Rejection rejection_of(const ScheduleError& error) { return of_schedule(dynamic_cast<const NumericsError*>(&error) != nullptr, error.what()); }
 
 std::string_view print(Reason reason) { return kWords[static_cast<std::size_t>(reason)]; }
 

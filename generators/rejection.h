@@ -5,6 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "dsl/error.h"
+#include "dsl/legality.h"
+
 namespace kiln::generators {
 
 enum class Reason {
@@ -22,5 +25,9 @@ struct Rejection {
   std::string text;
   bool operator==(const Rejection&) const = default;
 };
+
+// Of a schedule that must not be applied: `numerics` where it does more than the algorithm's contract allows, else `schedule_error`.
+Rejection rejection_of(const Illegal& illegal);
+Rejection rejection_of(const ScheduleError& error);
 
 }  // namespace kiln::generators

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dsl/capability.h"
+#include "dsl/numerics.h"
 #include "schedules/structure.h"
 #include "schedules/sum_of_products.h"
 
@@ -20,6 +21,7 @@ struct Knobs {
   Knob consumers;             // warpgroups that multiply
   Knob tall, wide, depth;     // of a tile: along the instruction's 64, along its 8 to 256; terms of a step
   Knob stages, buffers;
+  WordKnob sums;              // "plain": where the contract lets the tensor cores keep sums of codes; else "promoted"
   Knob parts;                 // blocks that share the terms of a tile
   Knob blocks;                // that an SM holds at once
   WordKnob grid;              // "once": a block a tile; "persistent"
@@ -37,7 +39,8 @@ struct Shape {
   std::int64_t along_tall(bool is_swapped) const { return is_swapped ? columns : rows; }
   std::int64_t along_wide(bool is_swapped) const { return is_swapped ? rows : columns; }
   std::int64_t tiles(bool is_swapped, std::int64_t tall, std::int64_t wide) const { return ceil_div(along_tall(is_swapped), tall) * ceil_div(along_wide(is_swapped), wide); }
-  bool is_promoted() const { return element_bytes == 1; }           // sums of 128 terms are added up outside the tensor cores
+  bool may_keep_sums = false;
+  bool is_of_codes() const { return element_bytes == 1; }           // whose sums of 128 terms are added up outside the tensor cores, if promoted
   std::int64_t line() const { return 128 / element_bytes; }         // terms
   std::int64_t shared_of_a_block(std::int64_t blocks) const { return blocks == 1 ? shared_bytes : sm_shared_bytes / blocks - reserved_bytes; }
 };
@@ -77,6 +80,7 @@ Knobs declare_knobs(Space& space, const Shape& shape) {
           .depth = space.knob("depth", {shape.line(), 2 * shape.line()}),
           .stages = space.knob("stages", {2, 3, 4, 5, 6, 7, 8, 9, 10}),
           .buffers = space.knob("buffers", {1, 2, 4}),
+          .sums = space.words("sums", shape.may_keep_sums ? std::vector<std::string>{"plain", "promoted"} : std::vector<std::string>{"promoted"}),
           .parts = space.knob("parts", {1, 2, 3, 4, 8}),
           .blocks = space.knob("blocks", {1, 2}),
           .grid = space.words("grid", {"once", "persistent"}),
@@ -95,8 +99,8 @@ void require_instruction(Space& space, const Knobs& k, const Shape& shape) {
   space.require("rows of all matrices start at 16 bytes",
                 [=](Word) { return shape.columns % (16 / shape.output_bytes) == 0 && (shape.terms_are_neighbours || shape.columns % 8 == 0) && shape.terms % (16 / shape.element_bytes) == 0; },
                 k.operands);
-  space.require("terms of 8-bit floats are neighbours in both", [=](Word) { return !shape.is_promoted() || shape.terms_are_neighbours; }, k.operands);
-  space.require("consumers in turn leave the waits of promoted sums unfilled", [=](Word roles) { return !shape.is_promoted() || !takes_turns(roles); }, k.roles);
+  space.require("terms of 8-bit floats are neighbours in both", [=](Word) { return !shape.is_of_codes() || shape.terms_are_neighbours; }, k.operands);
+  space.require("consumers in turn leave the waits of promoted sums unfilled", [=](Word roles, Word sums) { return !shape.is_of_codes() || sums == "plain" || !takes_turns(roles); }, k.roles, k.sums);
   space.require("few rows take the wide side", [=](Word operands) { return !is_swapped(operands) || shape.rows <= kMostSwappedRows; }, k.operands);
   space.require("two consumers take tiles in turn", [](Word roles, std::int64_t consumers) { return !takes_turns(roles) || consumers == 2; }, k.roles, k.consumers);
   space.require("each consumer of a tile has 64 of its tall side, or a multiple",
@@ -115,18 +119,18 @@ void require_instruction(Space& space, const Knobs& k, const Shape& shape) {
 
 void require_room(Space& space, const Knobs& k, const Shape& shape) {
   space.require("the sums of a tile stay in the registers of its consumers",
-                [=](Word roles, std::int64_t consumers, std::int64_t tall, std::int64_t wide, std::int64_t blocks) {
-                  const std::int64_t temporaries = shape.is_promoted() ? wide / 2 : 0;
+                [=](Word roles, std::int64_t consumers, std::int64_t tall, std::int64_t wide, std::int64_t blocks, Word sums) {
+                  const std::int64_t temporaries = shape.is_of_codes() && sums != "plain" ? wide / 2 : 0;
                   return tall * wide / (128 * (takes_turns(roles) ? 1 : consumers)) + temporaries <= most_sums(consumers, blocks);
                 },
-                k.roles, k.consumers, k.tall, k.wide, k.blocks);
+                k.roles, k.consumers, k.tall, k.wide, k.blocks, k.sums);
   space.require("several blocks on an SM have one consumer each", [](std::int64_t consumers, std::int64_t blocks) { return blocks == 1 || consumers == 1; }, k.consumers, k.blocks);
   space.require("ring and store buffers fit the shared memory of a block",
                 [=](Word operands, std::int64_t tall, std::int64_t wide, std::int64_t depth, std::int64_t stages, std::int64_t consumers, std::int64_t buffers, std::int64_t blocks) {
                   return shared_bytes(is_swapped(operands), tall, wide, depth, stages, consumers, buffers, shape) <= shape.shared_of_a_block(blocks);
                 },
                 k.operands, k.tall, k.wide, k.depth, k.stages, k.consumers, k.buffers, k.blocks);
-  space.require("deep steps are for small tiles: large ones have too few stages then", [=](std::int64_t tall, std::int64_t wide, std::int64_t depth) { return depth == shape.line() || tall * wide <= (shape.is_promoted() ? 16384 : 8192); },
+  space.require("deep steps are for small tiles: large ones have too few stages then", [=](std::int64_t tall, std::int64_t wide, std::int64_t depth) { return depth == shape.line() || tall * wide <= (shape.is_of_codes() ? 16384 : 8192); },
                 k.tall, k.wide, k.depth);
 }
 
@@ -168,7 +172,9 @@ Schedule schedule_of(const Stage& output, const SumOfProducts& product, const Kn
   if (p[k.launch] == "dependent") chain.add("dependent_launch");
   Chain(schedule, product.stage.name).add("compute_at", output.name, no);
   Chain sum(schedule, product.stage.name, 0);
-  sum.add("split", terms, ko, ki, p[k.depth]).add("stage_in", ko, "shared", p[k.stages]).add("tensorize", ki, "wgmma");
+  sum.add("split", terms, ko, ki, p[k.depth]).add("stage_in", ko, "shared", p[k.stages]);
+  if (p[k.sums] == "plain") sum.add("tensorize", ki, "wgmma", "plain");
+  else sum.add("tensorize", ki, "wgmma");
   if (p[k.parts] > 1) sum.add("split_reduction", ko, p[k.parts], "fixed");
   return schedule;
 }
@@ -221,7 +227,7 @@ Space products_cuda(const Algorithm& algorithm, const Problem& problem, const De
   const Stage output = algorithm.stage(algorithm.outputs[0]);
   const Gpu& gpu = *device.gpu;
   const Shape shape{product.rows, product.columns, product.terms, product.terms_are_neighbours, product.type_of_rows.bytes(), output.types[0].bytes(), gpu.sms, gpu.block_shared_bytes, gpu.sm_shared_bytes,
-                    gpu.reserved_shared_bytes};
+                    gpu.reserved_shared_bytes, product.is_of_codes && most_allowed(algorithm.contract) >= NumericsEffect::approximates};
   Space space(kProducts);
   const Knobs k = declare_knobs(space, shape);
   require_instruction(space, k, shape);

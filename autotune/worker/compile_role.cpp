@@ -75,7 +75,9 @@ class CompileWorker {
       const auto isa = static_cast<generators::host::Isa>(body.at("isa").get<int>());
       return generators::host::build(algorithm, schedule, problem_from_json(body.at("problem")), device_, isa);
     } catch (const ScheduleError& error) {
-      return rejected(Reason::schedule_error, error.what());
+      Build build;
+      build.rejection = generators::rejection_of(error);
+      return build;
     } catch (const EnvironmentError&) {
       throw;
     } catch (const std::bad_alloc&) {

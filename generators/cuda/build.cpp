@@ -33,13 +33,12 @@ struct Attempt {
 };
 
 Attempt attempt(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Gpu& gpu) {
-  const auto refused = [](std::string text) { return Attempt{{}, Rejection{.reason = Reason::schedule_error, .asked = {}, .allowed = {}, .text = std::move(text)}}; };
-  if (schedule.is_opaque()) return refused("own_schedule() and autoschedule() are of CPUs: the CUDA back end makes no kernels of what they do");
-  if (const auto illegal = find_illegal(schedule, algorithm, &problem)) return refused(illegal->message);
+  if (schedule.is_opaque()) return {{}, rejection_of(ScheduleError("own_schedule() and autoschedule() are of CPUs: the CUDA back end makes no kernels of what they do"))};
+  if (const auto illegal = find_illegal(schedule, algorithm, &problem)) return {{}, rejection_of(*illegal)};
   try {
     return {lower(algorithm, schedule, problem, capability_of(gpu)), {}};
   } catch (const ScheduleError& error) {
-    return refused(error.what());
+    return {{}, rejection_of(error)};
   }
 }
 

@@ -48,7 +48,7 @@ void require_contract(const Algorithm& algorithm, const Computation& computation
   if (most_allowed(algorithm.contract) >= NumericsEffect::partial_sums) return;
   for (const Value& value : computation.values)
     if (value.kind == Value::Kind::reduction && value.type.is_float() && (value.combine == Op::add || value.combine == Op::mul))
-      throw ScheduleError(fmt::format("{}: the threads of a row would keep partial sums of {}, and the contract of {} is {}, which fixes the order of every addition",
+      throw NumericsError(fmt::format("{}: the threads of a row would keep partial sums of {}, and the contract of {} is {}, which fixes the order of every addition",
                                       computation.name, value.name, algorithm.generator, print(algorithm.contract)));
 }
 
@@ -150,7 +150,7 @@ Planned plan(const Algorithm& algorithm, const Schedule& schedule, const Problem
   require_served(schedule);
   const AlgorithmFacts facts = facts_of(algorithm, &problem);
   LoopNest nest(facts);
-  if (const auto illegal = rewrite_loops(nest, schedule)) throw ScheduleError(illegal->message);
+  if (const auto illegal = rewrite_loops(nest, schedule)) refuse(*illegal);
   require_kernels(nest, schedule);
   Recognised recognised = recognise(nest, algorithm, problem);
   Planned planned{{}, std::move(recognised.intermediates)};

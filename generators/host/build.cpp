@@ -92,7 +92,7 @@ class Candidate {
   std::optional<Rejection> legality() const {
     const auto illegal = find_illegal(schedule_, algorithm_, &problem_);
     if (!illegal) return std::nullopt;
-    return Rejection{.reason = Reason::schedule_error, .asked = {}, .allowed = {}, .text = illegal->message};
+    return rejection_of(*illegal);
   }
 
   // What needs more scratch than there is need not be lowered to know that. Halide folds what is stored further out than it is computed, which

@@ -212,6 +212,22 @@ TEST_P(Float8Test, finite_codes_are_those_of_numbers) {
   EXPECT_EQ(finite, 2 * f.magnitudes.size());
 }
 
+TEST_P(Float8Test, normal_codes_are_quantiles_of_normal_numbers) {
+  const Format& f = GetParam();
+  const std::vector<double> codes = normal_codes(f.format);
+  ASSERT_EQ(codes.size(), 256u);
+  double largest = 0, squares = 0, sum = 0;
+  for (const double code : codes) {
+    const double value = f.value(static_cast<int>(code));
+    EXPECT_NE(value, 0) << code;
+    largest = std::max(largest, value), squares += value * value, sum += value;
+  }
+  EXPECT_EQ(largest, f.magnitudes.back());
+  EXPECT_EQ(sum, 0);
+  // The 511th of 512 quantiles is 2.886 standard deviations away; the ends are cut off.
+  EXPECT_NEAR(std::sqrt(squares / 256), largest / 2.886, 0.02 * largest / 2.886);
+}
+
 TEST_P(Float8Test, halide_encodes_every_bfloat16_value_under_every_flag_and_schedule) {
   const std::vector<float> values = every_bfloat16();
   const std::string strict = tests::test_target(), loose = strict.substr(0, strict.rfind("-strict_float"));

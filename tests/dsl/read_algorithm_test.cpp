@@ -240,6 +240,8 @@ TEST_F(ReadAlgorithm, registered_operators_have_symbols_type_and_contract) {
   EXPECT_EQ(read("rmsnorm").contract, Contract::bounded);
   EXPECT_EQ(read("softmax").contract, Contract::bounded);
   EXPECT_EQ(read("matvec").contract, Contract::bounded);
+  EXPECT_EQ(read("matmul_fp8").contract, Contract::bounded);
+  EXPECT_EQ(read("matmul_fp8", {{"accumulation", "plain"}}).contract, Contract::free);
   EXPECT_EQ(read("swiglu_quant").contract, Contract::strict);
   EXPECT_EQ(read("transpose").contract, Contract::strict);
   for (const char* name : {"rmsnorm", "softmax", "swiglu"}) EXPECT_TRUE(read(name).type_param == "type" && read(name).leaves_out_default_type) << name;
@@ -308,7 +310,7 @@ TEST_F(ReadAlgorithm, plugins_that_cannot_be_used_say_why) {
   EXPECT_EQ(missing, "plugin '/nowhere/libmine.so' cannot be loaded: /nowhere/libmine.so: cannot open shared object file: No such file or directory");
   const std::string path = tests::plugin("wrong_abi");
   EXPECT_EQ(message_of<UsageError>([&] { load_plugin(path); }),
-            "plugin '" + path + "' was built for plugin interface 999, and this program has 3; build it again");
+            "plugin '" + path + "' was built for plugin interface 999, and this program has 4; build it again");
 }
 
 TEST(Registration, wrong_axes_are_errors_when_the_generator_is_read) {

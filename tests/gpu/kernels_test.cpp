@@ -67,13 +67,13 @@ std::vector<Case> cases() {
 using Results = std::vector<std::map<std::string, std::vector<char>>>;
 
 Runner recorded(const Runner& run, Results& results) {
-  return {[&results, run](const Launch& launch, Memory& memory, void** arguments) {
+  return [&results, run](const Launch& launch, Memory& memory, void** arguments) {
     const Report report = run(launch, memory, arguments);
     auto& buffers = results.emplace_back();
     for (const Space& space : memory.region().buffers)
       if (!space.is_input()) buffers[space.name].assign(space.bytes, space.bytes + space.size);
     return report;
-  }, run.is_device};
+  };
 }
 
 std::vector<double> values(const std::vector<char>& bytes, Element element) {
@@ -119,7 +119,7 @@ class Kernels : public testing::TestWithParam<Case> {
     GTEST_SKIP() << missing.what();
   }
   Runner device() const {
-    return {[this](const Launch& launch, Memory& memory, void** arguments) { return kernel_->run(launch, memory, arguments); }, true};
+    return [this](const Launch& launch, Memory& memory, void** arguments) { return kernel_->run(launch, memory, arguments); };
   }
 
  private:

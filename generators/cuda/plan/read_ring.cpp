@@ -114,6 +114,7 @@ class Reader {
     plan_.depth = static_cast<int>(split.factor);
     plan_.stages = static_cast<int>(tensor.stages);
     plan_.parts = static_cast<int>(std::max<std::int64_t>(plan_.parts, tensor.parts));
+    plan_.keeps_sums = tensor.keeps_sums;
   }
 
   // The steps of one ring are those of all sums.
@@ -141,7 +142,9 @@ class Reader {
     rows.operands = {matrices.rows};
     columns.operands = matrices.columns;
     columns.has_terms_inside = matrices.columns_have_terms_inside;
-    if (plan_.is_promoted() && !columns.has_terms_inside)
+    if (plan_.keeps_sums && !plan_.is_of_codes())
+      refuse(fmt::format("tensorize(…, plain) is of sums of 8-bit floats, and {} is of {}: sums of all others stay in the tensor cores as it is", plan_.operand(rows).name, print(plan_.element())));
+    if (plan_.is_of_codes() && !columns.has_terms_inside)
       refuse(fmt::format("the columns of a term of {} are neighbours; of 8-bit floats the tensor cores take terms that are", plan_.operand(columns).name));
     if (plan_.is_promoted() && plan_.is_pingpong)
       refuse("sums of 8-bit floats are added up outside the tensor cores every 128 terms: consumers that share a tile fill each other's waits, pingpong leaves them");

@@ -56,6 +56,7 @@ struct RingPlan {
   int consumers = 1;             // warpgroups that multiply
   bool is_pingpong = false;      // they take tiles in turn; else each has a part of a tile's rows of P
   bool is_swapped = false;
+  bool keeps_sums = false;       // of 8-bit floats: all terms are added up in the tensor cores
   int parts = 1;                 // blocks of a cluster that share the terms of a tile
   int store_buffers = 2;         // of each consumer
   int blocks_per_sm = 0;         // asked of the compiler; 0: nothing is asked
@@ -76,9 +77,12 @@ struct RingPlan {
   // What follows.
   DType element() const { return operand(p).type; }                   // of all operands
   int element_bytes() const { return element().bytes(); }             // 2, or 1 for codes of E4M3
-  bool is_promoted() const { return element_bytes() == 1; }           // sums of 128 terms are added up outside the tensor cores, which truncate
+  bool is_of_codes() const { return element_bytes() == 1; }
+  bool is_promoted() const { return is_of_codes() && !keeps_sums; }   // sums of 128 terms are added up outside the tensor cores, which truncate
   int line() const { return 128 / element_bytes(); }                  // elements of a line of shared memory, which the swizzle spans
-  int temporaries() const { return is_promoted() ? q.rows() / 2 : 0; }  // registers of a thread beside its sums
+  int groups() const { return depth / line() * instructions_high(); }  // of 128 terms that a consumer adds up in a step, if they are promoted
+  int groups_under_way() const;                                         // of those, at once: 2 where there are so many and registers allow
+  int temporaries() const { return is_promoted() ? groups_under_way() * q.rows() / 2 : 0; }  // registers of a thread beside its sums
   int threads() const { return 128 * (1 + consumers); }
   int consumers_of_a_tile() const { return is_pingpong ? 1 : consumers; }
   int results_high() const { return p.tile / consumers_of_a_tile() / 64; }         // times 64 rows of P that a consumer stores

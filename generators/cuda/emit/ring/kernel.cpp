@@ -157,7 +157,7 @@ std::string with_ring_prelude(const std::string& unit, const std::vector<const R
   const std::string types = "#include \"types.cuh\"\n";
   KILN_CHECK(unit.starts_with(types), "a translation unit that does not begin with the prelude's types");
   std::set<std::string> wgmma;
-  for (const RingPlan* ring : rings) wgmma.insert(ring->is_promoted() ? "wgmma_e4m3" : "wgmma_" + print(ring->element()));
+  for (const RingPlan* ring : rings) wgmma.insert(ring->is_of_codes() ? "wgmma_e4m3" : "wgmma_" + print(ring->element()));
   std::string includes = types + "#include \"copies.cuh\"\n#include \"mma.cuh\"\n";
   for (const std::string& file : wgmma) includes += "#include \"" + file + ".cuh\"\n";
   return includes + unit.substr(types.size());

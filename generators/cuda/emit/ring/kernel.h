@@ -47,6 +47,10 @@ class RingKernel {
   void multiply_tile();
   void step();
   void promoted_step();
+  void groups_one_by_one();
+  void two_groups_at_once();
+  void multiply_group(const std::string& part, const std::string& line, const std::string& high);
+  void add_group(const std::string& part, const std::string& high);
   void clear_sums();
   void next_stage();
   std::string instruction() const;

@@ -107,33 +107,68 @@ void RingKernel::clear_sums() {
 // The tensor cores truncate as they add 8-bit floats: 128 terms at a time, which are added to the sums here. All is done before the stage is given back: a
 // step under way over the loop's end whose sums are read in it would make the compiler serialize all of them (C7514).
 void RingKernel::promoted_step() {
-  const int high = plan_.instructions_high(), each = sums_of_an_instruction(), parts = plan_.depth / plan_.line();
   const bool is_shared = plan_.consumers_of_a_tile() > 1;
+  const int high = plan_.instructions_high();
   lines_.add("mbar_wait(full(s), parity);");
   const std::string own = is_shared ? " + " + offset_of_rows(plan_.p, high > 1 ? fmt::format("consumer * {}", high) : "consumer") : "";
   lines_.add(fmt::format("const u32 p = smem + s * P_BYTES{}, q = smem + AT_Q + s * Q_BYTES;", own));
-  if (parts > 1) lines_.open_unrolled("line", parts);
-  if (high > 1) lines_.open_unrolled("high", high);
-  std::string p = "p", q = "q";
-  if (parts > 1) p += fmt::format(" + line * {}", plan_.p.tile * 128), q += fmt::format(" + line * {}", plan_.q.tile * 128);
-  if (high > 1) p += " + " + offset_of_rows(plan_.p, "high");
-  lines_.add(fmt::format("float part[{}];", each));
-  lines_.add("wgmma_fence();");
-  lines_.add("#pragma unroll");
-  lines_.add(fmt::format("for (int step = 0; step < 4; ++step) {}::mma(part, wgmma_desc({} + step * 32, 16), wgmma_desc({} + step * 32, 16), step != 0);", instruction(), p, q));
-  lines_.add("wgmma_commit();");
-  lines_.add("wgmma_wait<0>();");
-  lines_.add("pin(part);");
-  lines_.add("#pragma unroll");
-  lines_.add(fmt::format("for (int j = 0; j < {}; ++j) {} += part[j];", each, sums("high", "j")));
-  if (high > 1) lines_.close();
-  if (parts > 1) lines_.close();
+  if (plan_.groups_under_way() > 1) {
+    two_groups_at_once();
+  } else {
+    groups_one_by_one();
+  }
   lines_.add("if (t == 0) mbar_arrive(empty(s));");
   next_stage();
 }
 
+void RingKernel::groups_one_by_one() {
+  const int high = plan_.instructions_high(), each = sums_of_an_instruction(), parts = plan_.depth / plan_.line();
+  if (parts > 1) lines_.open_unrolled("line", parts);
+  if (high > 1) lines_.open_unrolled("high", high);
+  lines_.add(fmt::format("float part[{}];", each));
+  multiply_group("part", parts > 1 ? "line" : "", high > 1 ? "high" : "");
+  lines_.add("wgmma_wait<0>();");
+  add_group("part", "high");
+  if (high > 1) lines_.close();
+  if (parts > 1) lines_.close();
+}
+
+// Each has a name of its own once the loop is unrolled, registers that no index chooses.
+void RingKernel::two_groups_at_once() {
+  const int high = plan_.instructions_high(), groups = plan_.groups();
+  const std::string line = plan_.depth == plan_.line() ? "" : high == 1 ? "unit" : fmt::format("(unit / {})", high);
+  const std::string last_high = fmt::format("(unit - 1) % {}", high);
+  lines_.add("// While the sums of a group are added, the next is multiplied.");
+  lines_.add(fmt::format("float part[2][{}];", sums_of_an_instruction()));
+  lines_.open_unrolled("unit", groups + 1);
+  lines_.open(fmt::format("if (unit < {})", groups));
+  multiply_group("part[unit % 2]", line, high == 1 ? "" : fmt::format("(unit % {})", high));
+  lines_.close();
+  lines_.add("if (unit == 0) continue;");
+  lines_.add(fmt::format("if (unit < {}) {{ wgmma_wait<1>(); }} else {{ wgmma_wait<0>(); }}", groups));
+  add_group("part[(unit - 1) % 2]", last_high);
+  lines_.close();
+}
+
+// `line`, `high`: which of a step's lines of 128 terms and of a consumer's 64 rows, or empty where there is one.
+void RingKernel::multiply_group(const std::string& part, const std::string& line, const std::string& high) {
+  std::string p = "p", q = "q";
+  if (!line.empty()) p += fmt::format(" + {} * {}", line, plan_.p.tile * 128), q += fmt::format(" + {} * {}", line, plan_.q.tile * 128);
+  if (!high.empty()) p += " + " + offset_of_rows(plan_.p, high);
+  lines_.add("wgmma_fence();");
+  lines_.add("#pragma unroll");
+  lines_.add(fmt::format("for (int step = 0; step < 4; ++step) {}::mma({}, wgmma_desc({} + step * 32, 16), wgmma_desc({} + step * 32, 16), step != 0);", instruction(), part, p, q));
+  lines_.add("wgmma_commit();");
+}
+
+void RingKernel::add_group(const std::string& part, const std::string& high) {
+  lines_.add(fmt::format("pin({});", part));
+  lines_.add("#pragma unroll");
+  lines_.add(fmt::format("for (int j = 0; j < {}; ++j) {} += {}[j];", sums_of_an_instruction(), sums(high, "j"), part));
+}
+
 std::string RingKernel::instruction() const {
-  if (plan_.is_promoted()) return "WgmmaE4M3<TILE_Q>";
+  if (plan_.is_of_codes()) return "WgmmaE4M3<TILE_Q>";
   const std::string wide = plan_.q.operands.size() > 1 ? fmt::format("{} * TILE_Q", plan_.q.operands.size()) : "TILE_Q";
   return fmt::format("{}<{}, {}, {}>", plan_.element().kind == TypeClass::brain_float ? "Wgmma" : "WgmmaF16", wide, plan_.p.has_terms_inside ? 0 : 1, plan_.q.has_terms_inside ? 0 : 1);
 }

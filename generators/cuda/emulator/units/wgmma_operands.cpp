@@ -1,14 +1,16 @@
 #include "generators/cuda/emulator/units/wgmma_operands.h"
 
-#include <cmath>
 #include <cstring>
 
 #include "generators/cuda/emulator/machine/fault.h"
+#include "generators/cuda/emulator/units/e4m3_sums.h"
 
 #include "generators/cuda/emulator/units/device.h"
 
 namespace kiln::generators::cuda::emulator {
 namespace {
+
+constexpr int kShortTerms = kWgmmaDepthBytes / 2;  // of a step of 16-bit floats
 
 float bf16(const char* p) {
   std::uint16_t high;
@@ -25,26 +27,16 @@ float f16(const char* p) {
   return kiln_device::f16_lo(bits);
 }
 
-// OCP FP8: 4 bits of exponent with bias 7, subnormals, no infinities.
-float e4m3(const char* p) {
-  const int bits = static_cast<unsigned char>(*p), exponent = bits >> 3 & 15, fraction = bits & 7;
-  if ((bits & 0x7F) == 0x7F) return std::nanf("");
-  const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -9) : std::ldexp(static_cast<float>(8 + fraction), exponent - 10);
-  return (bits & 0x80) != 0 ? -magnitude : magnitude;
-}
-
-// c[n] += a[depth] * b[depth][n], k ascending, where most of the time goes.
+// c[n] += a[16] * b[16][n], k ascending, where most of the time goes.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 __attribute__((target_clones("arch=haswell", "default")))
 #endif
-void multiply_row(float* c, const float* a, const float* b, int n, int depth) {
-  constexpr int kBlock = 16;  // divides both depths
-  for (int k = 0; k < depth; k += kBlock)
-    for (int j = 0; j < n; ++j) {
-      float sum = c[j];
-      for (int i = 0; i < kBlock; ++i) sum += a[k + i] * b[(k + i) * n + j];
-      c[j] = sum;
-    }
+void multiply_row(float* c, const float* a, const float* b, int n) {
+  for (int j = 0; j < n; ++j) {
+    float sum = c[j];
+    for (int i = 0; i < kShortTerms; ++i) sum += a[i] * b[i * n + j];
+    c[j] = sum;
+  }
 }
 
 }  // namespace
@@ -86,24 +78,67 @@ void touch_operand(Space& shared, const Operand& operand, std::uint32_t rows, co
     }
 }
 
+namespace {
+
+// A wgmma's accumulators as rows: those of row r are in lanes 4 (r % 8) .. + 3 of warp r / 16, register half r / 8 % 2.
+float& accumulator(const Wgmma& wgmma, int r, int j) {
+  float* const* const lanes = wgmma.accumulators + r / 16 * 32 + r % 8 * 4;
+  return lanes[j % 8 / 2][j / 8 * 4 + r / 8 % 2 * 2 + j % 2];
+}
+
+// add(r, sums) adds the products of row r.
+template <class Add>
+void add_to_rows(const Wgmma& wgmma, const Add& add) {
+  const int n = wgmma.call.n;
+  float sums[256];
+  for (int r = 0; r < kWgmmaRows; ++r) {
+    for (int j = 0; j < n; ++j) sums[j] = wgmma.call.scale_d != 0 ? accumulator(wgmma, r, j) : 0.f;
+    add(r, sums);
+    for (int j = 0; j < n; ++j) accumulator(wgmma, r, j) = sums[j];
+  }
+}
+
+// Where element (mn, k) lies, k in bytes.
+const char* element_at(const Space& shared, const Operand& operand, int mn, int k_bytes) {
+  return shared.bytes + element_address(operand, static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(k_bytes)) - kWindow;
+}
+
+void add_codes(const Space& shared, const Wgmma& wgmma, const Operand& a, const Operand& b) {
+  const auto code = [&](const Operand& operand, int mn, int k) { return static_cast<std::uint8_t>(*element_at(shared, operand, mn, k)); };
+  E4M3Columns columns(wgmma.call.n);
+  for (int j = 0; j < columns.n; ++j)
+    for (int k = 0; k < kE4M3Terms; ++k) columns.set(k, j, code(b, j, k));
+  add_to_rows(wgmma, [&](int r, float* sums) {
+    std::uint8_t row[kE4M3Terms];
+    for (int k = 0; k < kE4M3Terms; ++k) row[k] = code(a, r, k);
+    add_e4m3_products(sums, row, columns);
+  });
+}
+
+void add_short_floats(const Space& shared, const Wgmma& wgmma, const Operand& a, const Operand& b) {
+  const int n = wgmma.call.n;
+  const auto value = [&, is_bf16 = wgmma.call.element == static_cast<int>(kiln_device::Element_::bf16)](const Operand& operand, int mn, int k) {
+    const char* const element = element_at(shared, operand, mn, 2 * k);
+    return is_bf16 ? bf16(element) : f16(element);
+  };
+  float columns[kShortTerms * 256], row[kShortTerms];
+  for (int j = 0; j < n; ++j)
+    for (int k = 0; k < kShortTerms; ++k) columns[k * n + j] = value(b, j, k);
+  add_to_rows(wgmma, [&](int r, float* sums) {
+    for (int k = 0; k < kShortTerms; ++k) row[k] = value(a, r, k);
+    multiply_row(sums, row, columns, n);
+  });
+}
+
+}  // namespace
+
 void execute(const Space& shared, const Wgmma& wgmma) {
   const WgmmaCall& call = wgmma.call;
   const Operand a = read_descriptor(call.a, call.ta != 0, "A"), b = read_descriptor(call.b, call.tb != 0, "B");
-  const int n = call.n, element_bytes = call.element == static_cast<int>(kiln_device::Element_::e4m3) ? 1 : 2, depth = kWgmmaDepthBytes / element_bytes;
-  const auto at = [&](const Operand& operand, int mn, int k) {
-    const char* const element = shared.bytes + element_address(operand, static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(k * element_bytes)) - kWindow;
-    return element_bytes == 1 ? e4m3(element) : call.element == static_cast<int>(kiln_device::Element_::bf16) ? bf16(element) : f16(element);
-  };
-  float columns[kWgmmaDepthBytes * 256], sums[256], row[kWgmmaDepthBytes];
-  for (int j = 0; j < n; ++j)
-    for (int k = 0; k < depth; ++k) columns[k * n + j] = at(b, j, k);
-  for (int r = 0; r < kWgmmaRows; ++r) {  // in lanes 4 (r % 8) .. + 3 of warp r / 16, register half r / 8 % 2
-    float* const* const lanes = wgmma.accumulators + r / 16 * 32 + r % 8 * 4;
-    const auto accumulator = [&](int j) -> float& { return lanes[j % 8 / 2][j / 8 * 4 + r / 8 % 2 * 2 + j % 2]; };
-    for (int k = 0; k < depth; ++k) row[k] = at(a, r, k);
-    for (int j = 0; j < n; ++j) sums[j] = call.scale_d != 0 ? accumulator(j) : 0.f;
-    multiply_row(sums, row, columns, n, depth);
-    for (int j = 0; j < n; ++j) accumulator(j) = sums[j];
+  if (call.element == static_cast<int>(kiln_device::Element_::e4m3)) {
+    add_codes(shared, wgmma, a, b);
+  } else {
+    add_short_floats(shared, wgmma, a, b);
   }
 }
 

@@ -25,7 +25,8 @@ std::uint32_t element_address(const Operand& operand, std::uint32_t mn, std::uin
 // Checks every 16-byte chunk of the operand, once. The fault: "out of bounds", and those of touch_read.
 void touch_operand(Space& shared, const Operand& operand, std::uint32_t rows, const char* name, const Actor& actor);
 
-// Multiplies and adds to the accumulators of the 128 threads, in float, k ascending; the hardware's order and truncation differ.
+// Multiplies and adds to the accumulators of the 128 threads: of 16-bit floats in float, k ascending, where the hardware's order differs; of E4M3 by the
+// hardware's own rule (e4m3_sums.h).
 void execute(const Space& shared, const Wgmma& wgmma);
 
 }  // namespace kiln::generators::cuda::emulator

@@ -12,7 +12,7 @@
 namespace kiln::generators::cuda::emulator {
 namespace {
 
-// An E4M3 wgmma of the hardware aligns its 32 products and the accumulator to the largest and keeps 13 bits after its first: over 128 of k this far off.
+// An E4M3 wgmma aligns its 32 products and the accumulator to the largest and keeps 13 bits after its first: over 128 of k this far off.
 constexpr double kTruncated = 0.05;
 
 Outcome judged(const Report& report, const std::string& found, const std::string& text = {}) {
@@ -175,7 +175,7 @@ Outcome run_product_e4m3(const Runner& run, const Launch& launch) {
   std::vector<double> wanted(64 * 64);
   for (std::size_t i = 0; i < wanted.size(); ++i)
     for (std::size_t k = 0; k < 128; ++k) wanted[i] += static_cast<double>(from_e4m3(a[i / 64 * 128 + k])) * from_e4m3(b[i % 64 * 128 + k]);
-  return compared(report, memory, d, wanted.size() * 4, report.ok() ? first_wrong(wanted, 64, run.is_device ? kTruncated : 1e-5, [&](std::size_t i) { return d[i]; }) : "");
+  return compared(report, memory, d, wanted.size() * 4, report.ok() ? first_wrong(wanted, 64, kTruncated, [&](std::size_t i) { return d[i]; }) : "");
 }
 
 std::string hex(std::uint32_t bits) {
@@ -416,7 +416,7 @@ Outcome run_every_width(const Runner& run, const Launch& launch, bool is_e4m3, b
     std::vector<double> wanted(64 * columns);
     for (std::size_t i = 0; i < wanted.size(); ++i)
       for (std::size_t k = 0; k < depth; ++k) wanted[i] += value(a[i / columns * depth + k]) * value(b_mn ? b[k * columns + i % columns] : b[i % columns * depth + k]);
-    const std::string wrong = report.ok() ? first_wrong(wanted, n, is_e4m3 && run.is_device ? kTruncated : 1e-5, [&](std::size_t i) { return d[i]; }) : "";
+    const std::string wrong = report.ok() ? first_wrong(wanted, n, is_e4m3 ? kTruncated : 1e-5, [&](std::size_t i) { return d[i]; }) : "";
     const Outcome outcome = compared(report, memory, d, wanted.size() * 4, wrong.empty() ? "" : "n = " + std::to_string(n) + ": " + wrong);
     if (outcome.word != "right" || n == 256) return outcome;
   }
@@ -476,7 +476,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 Outcome outcome(const Subject& subject, const Compiled& kernel, unsigned seed) {
   Launch launch = subject.launch;
   launch.seed = seed;
-  return subject.run({[&](const Launch& l, Memory& memory, void** arguments) { return run(l, memory, kernel.entry(), arguments); }}, launch);
+  return subject.run([&](const Launch& l, Memory& memory, void** arguments) { return run(l, memory, kernel.entry(), arguments); }, launch);
 }
 
 }  // namespace kiln::generators::cuda::emulator

@@ -16,12 +16,7 @@ struct Outcome {
 };
 
 // Launches the subject's kernel over the memory and returns when its results lie there: the emulator's run, or a device.
-struct Runner {
-  std::function<Report(const Launch&, Memory&, void** arguments)> launch;
-  bool is_device = false;  // whose E4M3 wgmmas add with 14 bits
-
-  Report operator()(const Launch& l, Memory& memory, void** arguments) const { return launch(l, memory, arguments); }
-};
+using Runner = std::function<Report(const Launch&, Memory&, void** arguments)>;
 
 struct Subject {
   std::string kernel;  // kernels/<kernel>.cu has a function of this name

@@ -4,10 +4,12 @@
 #include <functional>
 
 #include "dsl/error.h"
+#include "dsl/legality.h"
 #include "dsl/problem.h"
 #include "dsl/schedule.h"
 #include "generators/cuda/lower.h"
 #include "generators/cuda/predict.h"
+#include "generators/rejection.h"
 #include "schedules/devices.h"
 #include "tests/generators/cuda/stream/algorithms.h"
 
@@ -25,6 +27,15 @@ std::string words_for(const Algorithm& algorithm, const std::string& problem, co
     return unfit ? unfit->text : "accepted";
   } catch (const ScheduleError& error) {
     return error.what();
+  }
+}
+
+std::string_view reason_for(const Algorithm& algorithm, const std::string& problem, const std::string& schedule) {
+  try {
+    generators::cuda::lower(algorithm, parse_schedule(schedule), resolve(parse_problem_text(problem), algorithm));
+    return "none";
+  } catch (const ScheduleError& error) {
+    return print(generators::rejection_of(error).reason);
   }
 }
 
@@ -138,6 +149,27 @@ TEST(RingErrors, of_strict_sums_say_so) {
             "the sum to threads");
 }
 
+TEST(RingErrors, of_plain_sums_where_the_contract_is_not_free_say_so) {
+  const std::string plain = with("wgmma)", "wgmma, plain)");
+  const Algorithm codes = dot_of_codes();
+  const char* words = "`c.update(0).tensorize(ki, wgmma, plain)`: the tensor cores keep the sums over 'ki' in 14 bits, and the contract of dot_of_codes is bounded: within the error budget; without "
+                      "`plain` sums of 128 terms are added up outside them";
+  EXPECT_EQ(words_for(codes, "dot_of_codes(m=256, n=512, k=1024)", plain), words);
+  const auto illegal = find_illegal(parse_schedule(plain), codes, nullptr);
+  ASSERT_TRUE(illegal);
+  EXPECT_EQ(print(generators::rejection_of(*illegal).reason), "numerics");
+  EXPECT_EQ(reason_for(codes, "dot_of_codes(m=256, n=512, k=1024)", plain), "numerics");
+  EXPECT_EQ(reason_for(codes, "dot_of_codes(m=256, n=512, k=1024)", kWhole), "schedule_error");
+  Algorithm free = dot_of_codes();
+  free.contract = Contract::free;
+  EXPECT_EQ(print(effect_of(parse_schedule(plain), free)), "approximates");
+  free = dot_by_columns();
+  free.contract = Contract::free;
+  EXPECT_EQ(words_for(free, kProblem, plain), "y: tensorize(…, plain) is of sums of 8-bit floats, and x is of bf16: sums of all others stay in the tensor cores as it is");
+  EXPECT_EQ(words_for(free, kProblem, with("wgmma)", "wgmma, promoted)")),
+            "line 3, column 79: argument 3 of tensorize(loop, instruction, sums) is how an instruction adds, found 'promoted'; they are plain");
+}
+
 TEST(RingErrors, of_extents_that_no_copy_takes_name_the_matrix) {
   EXPECT_EQ(words_for(dot_by_columns(), "dot_by_columns(m=256, n=500, k=1024)", kWhole), "y: 'n' has 500 elements, no multiple of 8: rows of w would not start at 16 bytes");
   EXPECT_EQ(words_for(dot_by_terms(), "dot_by_terms(m=256, n=512, k=1020)", kWhole), "y: 'k' has 1020 elements, no multiple of 8: rows of x would not start at 16 bytes");
@@ -151,6 +183,11 @@ TEST(RingErrors, of_8_bit_floats_name_what_the_tensor_cores_take) {
                               "c.update(0).split(k, ko, ki, 128).stage_in(ko, shared, 4).tensorize(ki, wgmma)\n";
   EXPECT_EQ(words_for(dot_of_codes(), problem, in_turn),
             "y: sums of 8-bit floats are added up outside the tensor cores every 128 terms: consumers that share a tile fill each other's waits, pingpong leaves them");
+  Algorithm free = dot_of_codes();
+  free.contract = Contract::free;
+  const std::string plain = std::string(in_turn).replace(in_turn.find("wgmma)"), 6, "wgmma, plain)");
+  EXPECT_EQ(words_for(free, problem, plain), "accepted");
+  EXPECT_EQ(words_for(free, problem, in_turn), words_for(dot_of_codes(), problem, in_turn));
   EXPECT_EQ(words_for(dot_of_codes(), "dot_of_codes(m=256, n=512, k=1000)", with("ki, 64)", "ki, 128)")),
             "y: 'k' has 1000 elements, no multiple of 16: rows of x would not start at 16 bytes");
 }

@@ -120,6 +120,25 @@ const Planted kOfCodes[] = {
      {{"        wgmma_fence();\n", "        if (t == 0) mbar_arrive(empty(s));\n        wgmma_fence();\n"}}},
     {"the scale of another row", kCodes, "min(first_row + warp * 16", "min(first_row + 1 + warp * 16", {"wrong numbers"}},
 };
+
+// Rounded to 16 bits it would hide for longer.
+const PlantedKernel kLongCodes{"matmul_fp8(m=100, n=136, k=1040, f32)", kCodes.schedule};
+const Planted kOfLongCodes[] = {
+    {"promotion is left out", kLongCodes, "acc[j] += part[j]", "acc[j] = part[j]", {"wrong numbers"},
+     {{"        float part[64];\n", ""}, {"      float acc[64];\n", "      float acc[64], part[64];\n"}, {"step != 0)", "k != 0 || step != 0)"}}},
+};
+const PlantedKernel kDeepCodes{"matmul_fp8(m=100, n=136, k=1296)",
+                               "y.tile(n, m, no, mo, ni, mi, 128, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, cooperative).persistent()\nc.compute_at(y, no)\n"
+                               "c.update(0).split(k, ko, ki, 256).stage_in(ko, shared, 2).tensorize(ki, wgmma)\n"};
+const Planted kOfDeepCodes[] = {
+    {"a group of terms is read while it is multiplied", kDeepCodes, "wgmma_wait<1>()", "wgmma_wait<2>()", {"accumulator", "race"}},
+    {"the last group of terms is not waited for", kDeepCodes, "wgmma_wait<0>()", "wgmma_wait<1>()", {"accumulator", "race"}},
+    {"two groups of terms are made at one place", kDeepCodes, "::mma(part[unit % 2]", "::mma(part[0]", {"accumulator", "race", "wrong numbers", "uninitialised"}},
+    {"a group of terms is added twice", kDeepCodes, "+= part[(unit - 1) % 2][j]", "+= part[0][j]", {"accumulator", "race", "wrong numbers"}},
+    {"each group takes the same terms", kDeepCodes, "wgmma_desc(q + unit * 16384", "wgmma_desc(q", {"wrong numbers"}},
+};
+INSTANTIATE_TEST_SUITE_P(DeepCodes, RingFaults, testing::ValuesIn(kOfDeepCodes), test_name);
+INSTANTIATE_TEST_SUITE_P(LongCodes, RingFaults, testing::ValuesIn(kOfLongCodes), test_name);
 INSTANTIATE_TEST_SUITE_P(Codes, RingFaults, testing::ValuesIn(kOfCodes), test_name);
 
 const PlantedKernel kStoredCodes{"coded_product(m=100, n=208, k=328)",

@@ -7,11 +7,11 @@
 namespace kiln::tests {
 namespace {
 
-// A tile of m × n, steps of k, and further words of the kernel and of the sum.
-std::string schedule(int m, int n, int k, int stages, const std::string& kernel, const std::string& sum = "") {
+// A tile of m × n, steps of k, and further words of the kernel and of the sum, and how it is added.
+std::string schedule(int m, int n, int k, int stages, const std::string& kernel, const std::string& sum = "", const std::string& sums = "") {
   return fmt::format("y.tile(n, m, no, mo, ni, mi, {}, {}, GuardWithIf).gpu_blocks(no, mo){}\nc.compute_at(y, no)\n"
-                     "c.update(0).split(k, ko, ki, {}).stage_in(ko, shared, {}).tensorize(ki, wgmma){}\n",
-                     n, m, kernel, k, stages, sum);
+                     "c.update(0).split(k, ko, ki, {}).stage_in(ko, shared, {}).tensorize(ki, wgmma{}){}\n",
+                     n, m, kernel, k, stages, sums, sum);
 }
 
 // Of a stage that one product or two are made into: its tile and words, then the sums computed in it.
@@ -77,8 +77,16 @@ std::vector<RingInstance> ring_instances() {
       {"f16_in_parts", "matmul(m=70, n=136, k=648, f16, weights=kn, output=f32)", schedule(64, 96, 64, 3, ".warps(1, 1, cooperative)", ".split_reduction(ko, 2, fixed)")},
       {"fp8", "matmul_fp8(m=200, n=136, k=656)", schedule(128, 128, 128, 2, ".warps(1, 2, cooperative)")},
       {"fp8_deep_of_two_wgmmas", "matmul_fp8(m=140, n=72, k=1296)", schedule(128, 64, 256, 2, ".warps(1, 1, cooperative).persistent()")},
+      {"fp8_deep", "matmul_fp8(m=200, n=136, k=1296)", schedule(128, 128, 256, 2, ".warps(1, 2, cooperative)")},
+      {"fp8_deep_without_registers_for_two", "matmul_fp8(m=70, n=264, k=1296)", schedule(64, 192, 256, 2, ".warps(1, 1, cooperative)")},
+      {"fp8_of_two_wgmmas", "matmul_fp8(m=300, n=136, k=656)", schedule(256, 96, 128, 2, ".warps(1, 2, cooperative)")},
       {"fp8_swapped", "matmul_fp8(m=13, n=200, k=656, f16)", schedule(16, 64, 128, 3, ".warps(1, 1, cooperative).swap_operands()")},
       {"fp8_in_parts", "matmul_fp8(m=70, n=136, k=1296, f32)", schedule(64, 128, 128, 3, ".warps(1, 1, cooperative)", ".split_reduction(ko, 2, fixed)")},
+      {"fp8_plain", "matmul_fp8(m=200, n=136, k=656, accumulation=plain)", schedule(128, 128, 128, 2, ".warps(1, 2, cooperative)", "", ", plain")},
+      {"fp8_plain_pingpong", "matmul_fp8(m=250, n=264, k=912, f32, accumulation=plain)", schedule(128, 128, 128, 3, ".warps(1, 2, pingpong).persistent()", "", ", plain")},
+      {"fp8_plain_deep_swapped", "matmul_fp8(m=13, n=200, k=1296, f16, accumulation=plain)", schedule(16, 128, 256, 2, ".warps(1, 1, cooperative).swap_operands()", "", ", plain")},
+      {"fp8_plain_in_parts", "matmul_fp8(m=70, n=136, k=1296, f32, accumulation=plain)", schedule(64, 128, 128, 3, ".warps(1, 1, cooperative)", ".split_reduction(ko, 2, fixed)", ", plain")},
+      {"fp8_promoted_where_plain_may_be", "matmul_fp8(m=70, n=136, k=656, f32, accumulation=plain)", schedule(64, 128, 128, 3, ".warps(1, 1, cooperative)")},
       {"stored_as_f32", "matmul(m=70, n=132, k=328, bf16, weights=kn, output=f32, has_bias=true)", schedule(64, 96, 64, 2, ".warps(1, 1, cooperative)")},
       {"swapped_stored_as_f32", "matmul(m=29, n=132, k=328, bf16, weights=kn, output=f32, has_bias=true)", schedule(32, 64, 64, 3, ".warps(1, 1, cooperative).swap_operands()")},
       {"swapped_odd_stored_as_f32", "matmul(m=30, n=200, k=328, bf16, output=f32)", schedule(24, 128, 64, 3, ".warps(1, 2, cooperative).swap_operands()")},

@@ -2,6 +2,7 @@
 // ones.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 
@@ -82,6 +83,24 @@ TEST(RingSpaces, of_several_products_begin_with_every_boundary_of_their_kernels)
     EXPECT_EQ(kernels_of_seeds(gated_by_columns(), std::string("gated_by_columns") + extents), (std::set<std::size_t>{1, 3})) << extents;
   for (const char* extents : {"(m=16, h=4096, n=12288, k=4096)", "(m=4096, h=4096, n=12288, k=4096)"})
     EXPECT_EQ(kernels_of_seeds(feed_forward(), std::string("feed_forward") + extents), (std::set<std::size_t>{2, 4})) << extents;
+}
+
+TEST(RingSpaces, hold_plain_sums_of_codes_where_the_contract_is_free) {
+  Algorithm algorithm = dot_of_codes();
+  const char* problem = "dot_of_codes(m=4096, n=12288, k=4096)";
+  const auto seeds = [&] {
+    const auto space = schedules::space_for(algorithm, resolve(parse_problem_text(problem), algorithm), gpu());
+    std::vector<std::string> texts;
+    for (const schedules::Seed& seed : space->seeds()) texts.push_back(print(space->schedule(seed.point)));
+    return texts;
+  };
+  const auto say = [](const std::string& words) { return [=](const std::string& text) { return text.find(words) != std::string::npos; }; };
+  EXPECT_TRUE(std::ranges::none_of(seeds(), say("plain")));
+  EXPECT_TRUE(std::ranges::none_of(seeds(), say("pingpong")));
+  algorithm.contract = Contract::free;
+  EXPECT_TRUE(std::ranges::all_of(seeds(), say(".tensorize(ki, wgmma, plain)")));
+  EXPECT_TRUE(std::ranges::any_of(seeds(), say("pingpong")));
+  expect_honoured(algorithm, problem, 1000);
 }
 
 TEST(RingSpaces, of_rows_that_no_copy_takes_say_so) {

@@ -80,6 +80,20 @@ TEST(RingText, codes_are_added_up_outside_the_tensor_cores) {
   expect_golden(page(lowered(dot_of_codes(), "dot_of_codes(m=1024, n=4096, k=4096)", schedule)), "cuda/ring_codes.txt");
 }
 
+TEST(RingText, of_two_groups_of_codes_one_is_added_while_the_other_is_multiplied) {
+  const std::string schedule = std::string("y.tile(n, m, no, mo, ni, mi, 128, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, cooperative)\nc.compute_at(y, no)\n"
+                                           "c.update(0).split(k, ko, ki, 256).stage_in(ko, shared, 3).tensorize(ki, wgmma)\n");
+  expect_golden(page(lowered(dot_of_codes(), "dot_of_codes(m=1024, n=4096, k=4096)", schedule)), "cuda/ring_deep_codes.txt");
+}
+
+TEST(RingText, plain_sums_of_codes_stay_in_the_tensor_cores) {
+  Algorithm algorithm = dot_of_codes();
+  algorithm.contract = Contract::free;
+  const std::string schedule = std::string("y.tile(n, m, no, mo, ni, mi, 192, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, pingpong).persistent()\nc.compute_at(y, no)\n"
+                                           "c.update(0).split(k, ko, ki, 128).stage_in(ko, shared, 4).tensorize(ki, wgmma, plain)\n");
+  expect_golden(page(lowered(algorithm, "dot_of_codes(m=1024, n=4096, k=4096)", schedule)), "cuda/ring_plain_codes.txt");
+}
+
 // What differs between their launches alone is in no text: one build serves all extents, groups, hints, and both grids.
 TEST(RingText, problems_and_launches_share_a_text) {
   const std::string once = std::string("y.tile(n, m, no, mo, ni, mi, 128, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, cooperative)\n") + kSum;
