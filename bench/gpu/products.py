@@ -46,9 +46,15 @@ ACTIVATIONS = {
     "gelu_tanh": functools.partial(torch.nn.functional.gelu, approximate="tanh"),
 }
 
+# One element-wise kernel each, of whole vectors.
+IN_PLACE = {
+    "silu": lambda output: torch.ops.aten.silu.out(output, out=output),
+    "gelu": lambda output: torch.ops.aten.gelu.out(output, out=output),
+}
+
 
 class Subject:
-    """One set of arguments. products: {name: (Product, what PyTorch does to the outputs after it)}; others: {name: function}. Each writes the case's output, and
+    """One set of arguments. products: {name: (Product, what PyTorch does to its output in place after it, or None)}; others: {name: function}. Each writes the case's output, and
     gives what it gave. exact_of: what a name computes where that is not what the case does."""
 
     def __init__(self, case, products, others, exact_of):
@@ -66,7 +72,7 @@ class Call:
     def __call__(self):
         self.product.run(self.algorithm, current_stream())
         if self.rest:
-            self.output.copy_(self.rest(self.output))
+            self.rest(self.output)
         return self.output
 
 
@@ -113,8 +119,10 @@ def matmul(context, element, m, n, k, weights="nk", epilogue="none", output="sam
     is_fused = epilogue in cublaslt.EPILOGUES and y.dtype == element and (residual is None or epilogue == "none")
     if is_plain or is_fused:
         product = cublaslt.Product(context, x, w, y, weights, epilogue, bias, residual), None
+    elif epilogue in IN_PLACE and bias is None and residual is None:
+        product = cublaslt.Product(context, x, w, y, weights), IN_PLACE[epilogue]
     else:
-        product = cublaslt.Product(context, x, w, y, weights), finished
+        product = cublaslt.Product(context, x, w, y, weights), lambda output: output.copy_(finished(output))
     return Subject(case, {"cuBLASLt": product}, {"torch": with_torch}, {})
 
 
