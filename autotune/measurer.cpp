@@ -9,6 +9,7 @@
 #include "autotune/measure/measure_messages.h"
 #include "autotune/measure/shared_page.h"
 #include "dsl/error.h"
+#include "dsl/footprint_read.h"
 
 namespace kiln::autotune {
 namespace {
@@ -31,6 +32,11 @@ RaceResult rejected(std::int64_t id, const Rejection& rejection) {
 }
 
 }  // namespace
+
+Subject subject_of(std::shared_ptr<const Algorithm> algorithm, const Problem& problem, const ObjectRef& reference, std::uint64_t seed) {
+  const ClosedForms work = read_least_work(*algorithm, problem);
+  return {std::move(algorithm), problem, reference, work.tree ? flops(*work.tree).value_or(0) : 0, seed};
+}
 
 // Adds the life of the scope to a sum.
 class Stopwatch {

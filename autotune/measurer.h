@@ -32,9 +32,12 @@ struct Subject {
   std::shared_ptr<const Algorithm> algorithm;
   Problem problem;
   ObjectRef reference;      // the outcome of a CompileJob with What::reference
-  double flops = 0;         // of one call, as a predicted report has it
+  double flops = 0;         // of one call, every stage computed once; 0 when that is not known before the call
   std::uint64_t seed = 1;   // of the inputs
 };
+
+// With its work counted.
+Subject subject_of(std::shared_ptr<const Algorithm> algorithm, const Problem& problem, const ObjectRef& reference, std::uint64_t seed);
 
 struct Prepared {
   std::string key;               // names this subject in later requests

@@ -119,14 +119,7 @@ class Replay {
   }
 
   void check_all() {
-    Subject subject;
-    subject.algorithm = item_.algorithm;
-    subject.problem = item_.problem;
-    subject.reference = run_.builds.reference(run_, item_);
-    for (const Entrant& entrant : entrants_)
-      if (entrant.predicted && entrant.predicted->flops) subject.flops = *entrant.predicted->flops;
-    subject.seed = run_.seed;
-    key_ = run_.measurer.prepare(subject).key;
+    key_ = run_.measurer.prepare(subject_of(item_.algorithm, item_.problem, run_.builds.reference(run_, item_), run_.seed)).key;
     for (std::size_t i = 0; i < entrants_.size(); ++i) {
       if (run_.is_stopped()) return;
       tell("checking", static_cast<int>(i));

@@ -12,14 +12,9 @@ Sweep sweep(Run& run, const WorkItem& item, const ObjectRef& reference, const Ob
             int alignment_bytes) {
   Sweep result;
   for (const Problem& problem : problems) {
-    Subject subject;
-    subject.algorithm = item.algorithm;
-    subject.problem = problem;
-    subject.reference = reference;
-    subject.seed = run.seed;
     std::string key;
     try {
-      key = run.measurer.prepare(subject).key;
+      key = run.measurer.prepare(subject_of(item.algorithm, problem, reference, run.seed)).key;
     } catch (const UsageError&) {
       continue;
     }

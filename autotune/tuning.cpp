@@ -138,14 +138,8 @@ std::optional<Entrant> Tuning::first_that_runs(const std::vector<Wish>& wishes) 
       entrant = admissions.front().entrant;
       if (!entrant) continue;
     }
-    Subject subject;
-    subject.algorithm = item_.algorithm;
-    subject.problem = item_.problem;
-    subject.reference = reference_;
-    subject.flops = flops_of(*entrant);
-    subject.seed = run_.seed;
     const auto start = Clock::now();
-    prepared_ = run_.measurer.prepare(subject);
+    prepared_ = run_.measurer.prepare(subject_of(item_.algorithm, item_.problem, reference_, run_.seed));
     preparing_s_ = seconds_since(start);
     if (is_restored) {
       if (wish.schedule.is_opaque()) entrant->directives = run_.builds.directives_of(run_, item_, wish.schedule);

@@ -82,11 +82,7 @@ class Arena {
     problem_ = resolve(parsed, *algorithm_);
     space_ = schedules::space_for(*algorithm_, problem_, machine.device);
     if (!space_) throw UsageError("no space serves " + text);
-    autotune::Subject subject;
-    subject.algorithm = algorithm_;
-    subject.problem = problem_;
-    subject.reference = object_of(CompileJob::What::reference, "");
-    prepared_ = machine.measurer.prepare(subject);
+    prepared_ = machine.measurer.prepare(autotune::subject_of(algorithm_, problem_, object_of(CompileJob::What::reference, ""), 1));
     const std::string baseline = machine.device.gpu ? print(space_->schedule(space_->seeds().front().point))
                                                     : fmt::format("autoschedule(Mullapudi2016, parallelism={})\n", machine.device.cores);
     baseline_ = {0, object_of(CompileJob::What::candidate, baseline), false};

@@ -292,4 +292,11 @@ ClosedForms read_footprint(const Algorithm& algorithm, const Schedule& schedule,
   }
 }
 
+ClosedForms read_least_work(const Algorithm& algorithm, const Problem& problem) {
+  Schedule each_once;
+  for (const Stage& stage : algorithm.stages)
+    if (!algorithm.is_output(stage.name) && !is_wrapper(algorithm, stage)) each_once.directives.push_back({stage.name, -1, "compute_root", {}});
+  return read_footprint(algorithm, each_once, problem);
+}
+
 }  // namespace kiln

@@ -26,4 +26,7 @@ struct ClosedForms {
 //   Vectorised and unrolled loops are loops that no schedule names any more.
 ClosedForms read_footprint(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem);
 
+// Every stage once and whole: the least work that the problem is, whatever its schedule. (Unscheduled it would be the most: each value anew for each reader.)
+ClosedForms read_least_work(const Algorithm& algorithm, const Problem& problem);
+
 }  // namespace kiln

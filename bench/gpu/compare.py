@@ -114,8 +114,9 @@ def rivals(case, modes):
 
 
 def ragged(extents):
-    """Rows that no block divides, within what the set serves."""
-    return {**extents, "m": max(1, extents["m"] - extents["m"] // 3 - 1)}
+    """Rows that no block divides, within what the set serves: a multiple of 4, which transposed rows need."""
+    rows = extents["m"] - extents["m"] // 3 - 1
+    return {**extents, "m": rows - rows % 4 if rows > 4 else max(1, rows)}
 
 
 def main():

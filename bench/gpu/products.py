@@ -22,13 +22,20 @@ import cublaslt
 from harness import DEVICE, Case, Kiln, checked_everywhere, current_stream, load_package, normal, parse, poison, timed
 
 TYPES = {"bf16": torch.bfloat16, "f16": torch.float16}
-DEFAULTS = {"matmul": {"weights": "nk", "epilogue": "none", "output": "same", "has_bias": "false", "has_residual": "false", "pairs": "false"}, "matmul_fp8": {}}
-DEFAULT_TYPES = {"matmul": "f32", "matmul_fp8": "bf16"}
+DEFAULTS = {
+    "matmul": {"weights": "nk", "epilogue": "none", "output": "same", "has_bias": "false", "has_residual": "false", "pairs": "false"},
+    "matmul_fp8": {},
+    "matmul_swiglu": {"weights": "nk", "products": "same"},
+}
+DEFAULT_TYPES = {"matmul": "f32", "matmul_fp8": "bf16", "matmul_swiglu": "f32"}
+PRODUCTS = {"matmul_swiglu": 2}  # of m, n and k, in one call; 1 of the others
 
 # Of a result of each type: the error's norm over the result's, and the largest error over |exact| + rms. Rounding alone gives 1.7e-3 and 3.9e-3 in bf16.
 BOUNDS = {torch.bfloat16: (4e-3, 1.2e-2), torch.float16: (1e-3, 4e-3), torch.float32: (1e-4, 1e-3)}
 # Sums of E4M3 that never leave the tensor cores are off by 1.3e-3 at k=4096 before they are rounded, those taken out every 128 terms by 1.3e-4 at any k.
 FP8_BOUNDS = {torch.bfloat16: (1.9e-3, 6e-3), torch.float16: (6e-4, 4e-3)}
+# Both products rounded, the silu of one times the other rounded again; a product on the edge between two values may be rounded the other way.
+DUAL_BOUNDS = {torch.bfloat16: (5e-3, 2.4e-2), torch.float16: (1.2e-3, 8e-3)}
 RIVAL_SLACK = 12  # a rival may round twice, or sum E4M3 in the tensor cores; it may not compute something else
 
 E4M3_MOST = 448
@@ -46,9 +53,15 @@ ACTIVATIONS = {
     "gelu_tanh": functools.partial(torch.nn.functional.gelu, approximate="tanh"),
 }
 
+# One element-wise kernel each, of whole vectors.
+IN_PLACE = {
+    "silu": lambda output: torch.ops.aten.silu.out(output, out=output),
+    "gelu": lambda output: torch.ops.aten.gelu.out(output, out=output),
+}
+
 
 class Subject:
-    """One set of arguments. products: {name: (Product, what PyTorch does to the outputs after it)}; others: {name: function}. Each writes the case's output, and
+    """One set of arguments. products: {name: (Product, what PyTorch does to its output in place after it, or None)}; others: {name: function}. Each writes the case's output, and
     gives what it gave. exact_of: what a name computes where that is not what the case does."""
 
     def __init__(self, case, products, others, exact_of):
@@ -66,7 +79,7 @@ class Call:
     def __call__(self):
         self.product.run(self.algorithm, current_stream())
         if self.rest:
-            self.output.copy_(self.rest(self.output))
+            self.rest(self.output)
         return self.output
 
 
@@ -113,8 +126,10 @@ def matmul(context, element, m, n, k, weights="nk", epilogue="none", output="sam
     is_fused = epilogue in cublaslt.EPILOGUES and y.dtype == element and (residual is None or epilogue == "none")
     if is_plain or is_fused:
         product = cublaslt.Product(context, x, w, y, weights, epilogue, bias, residual), None
+    elif epilogue in IN_PLACE and bias is None and residual is None:
+        product = cublaslt.Product(context, x, w, y, weights), IN_PLACE[epilogue]
     else:
-        product = cublaslt.Product(context, x, w, y, weights), finished
+        product = cublaslt.Product(context, x, w, y, weights), lambda output: output.copy_(finished(output))
     return Subject(case, {"cuBLASLt": product}, {"torch": with_torch}, {})
 
 
@@ -144,7 +159,54 @@ def matmul_fp8(context, element, m, n, k):
     return Subject(case, products, others, {name: tensor_wise for name in products})
 
 
-SUBJECTS = {"matmul": matmul, "matmul_fp8": matmul_fp8}
+class TwoProducts:
+    """Of one shape, by one algorithm, one after the other."""
+
+    def __init__(self, *products):
+        self.products = products
+
+    def algorithms(self):
+        return self.products[0].algorithms()
+
+    def run(self, algorithm, stream):
+        for product in self.products:
+            product.run(algorithm, stream)
+
+
+# Torch compiles it for each shape and layout anew: one kernel that writes y.
+@functools.partial(torch.compile, dynamic=False)
+def gated(gate, up, y):
+    y.copy_(torch.nn.functional.silu(gate.float()) * up.float())
+
+
+def matmul_swiglu(context, element, m, n, k, weights="nk", products="same"):
+    """Beside Kiln: two products and the element-wise kernel, and one product of both weights side by side, in either order of the weights."""
+    x = normal(m, k, dtype=element)
+    both = normal(2 * n, k, dtype=torch.float32).div_(math.sqrt(k)).to(element)
+    both_nk = both.t().contiguous()
+    pair = [part.clone() if weights == "kn" else part.t().contiguous() for part in both.chunk(2)]
+    y, parts, side_by_side = (torch.empty(*shape, device=DEVICE, dtype=element) for shape in ((m, n), (2, m, n), (m, 2 * n)))
+
+    def with_torch():
+        gate, up = (torch.mm(x, part.t() if weights == "kn" else part) for part in pair)
+        return torch.mul(torch.nn.functional.silu(gate), up, out=y)
+
+    def in_double():
+        gate, up = (product_in_double(x, part.t()) for part in both.chunk(2))
+        if products == "same":
+            gate, up = gate.to(element).double(), up.to(element).double()
+        return (torch.nn.functional.silu(gate) * up,)
+
+    case = Case([x, *pair], [y], [], with_torch, functools.cache(in_double), [within(*DUAL_BOUNDS[element])])
+    two = TwoProducts(*(cublaslt.Product(context, x, part, out, weights) for part, out in zip(pair, parts)))
+    halves = side_by_side.chunk(2, 1)
+    found = {"cuBLASLt two": (two, lambda output: gated(parts[0], parts[1], output))}
+    for order, matrix in (("kn", both), ("nk", both_nk)):
+        found["cuBLASLt one " + order] = cublaslt.Product(context, x, matrix, side_by_side, order), lambda output: gated(*halves, output)
+    return Subject(case, found, {"torch": with_torch}, {})
+
+
+SUBJECTS = {"matmul": matmul, "matmul_fp8": matmul_fp8, "matmul_swiglu": matmul_swiglu}
 
 
 class Problem:
@@ -159,7 +221,7 @@ class Problem:
             raise SystemExit("%s: one of the types %s is needed" % (text, ", ".join(TYPES)))
 
     def flop(self):
-        return 2 * self.extents["m"] * self.extents["n"] * self.extents["k"]
+        return 2 * PRODUCTS.get(self.operator, 1) * self.extents["m"] * self.extents["n"] * self.extents["k"]
 
     def subject(self, context, extents=None):
         return SUBJECTS[self.operator](context, TYPES[self.type], **(extents or self.extents), **self.params)

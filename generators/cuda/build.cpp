@@ -51,18 +51,10 @@ Digest key_of(const Attempt& attempt, const Algorithm& algorithm, const Schedule
   return digest("build", text);
 }
 
-// Every stage once and whole: the least work that the algorithm is. Unscheduled it would be the most, each value anew for each reader.
-Schedule each_once(const Algorithm& algorithm) {
-  Schedule schedule;
-  for (const Stage& stage : algorithm.stages)
-    if (!algorithm.is_output(stage.name) && !is_wrapper(algorithm, stage)) schedule.directives.push_back({stage.name, -1, "compute_root", {}});
-  return schedule;
-}
-
 Predicted predicted_of(const Program& program, const Algorithm& algorithm, const Problem& problem, const Gpu& gpu) {
   Predicted predicted;
   // Operations and bytes are the algorithm's own: a kernel repeats none of them but what its plan keeps out of registers.
-  if (const ClosedForms forms = read_footprint(algorithm, each_once(algorithm), problem); forms.tree) {
+  if (const ClosedForms forms = read_least_work(algorithm, problem); forms.tree) {
     predicted.flops = flops(*forms.tree);
     predicted.compulsory_bytes = compulsory_bytes(*forms.tree);
   }

@@ -23,7 +23,7 @@ namespace {
 
 namespace cuda = generators::cuda;
 
-constexpr int kRepeats = 20;
+constexpr int kRepeats = 100;
 
 // No tile of any kind divides these, and rows begin at 16 bytes in each type.
 std::string larger(const std::string& problem) {

@@ -59,11 +59,7 @@ class PackageCheck {
 
   VerifyOutcome verify(const VerifyRequest& request, db::AlgorithmId id, const std::string& problem_text) {
     const Known& known = this->known(id, problem_text);
-    Subject subject;
-    subject.algorithm = known.algorithm;
-    subject.problem = resolve(parse_problem_text(problem_text), *known.algorithm);
-    subject.reference = known.reference;
-    subject.seed = kInputSeed;
+    const Subject subject = subject_of(known.algorithm, resolve(parse_problem_text(problem_text), *known.algorithm), known.reference, kInputSeed);
     Launch launch = launch_;
     launch.arguments.push_back("--role=verify");
     Child child(launch);

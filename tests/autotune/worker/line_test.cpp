@@ -1,4 +1,5 @@
 // The whole line through real processes: probe, reader, compile workers, measuring worker; with a product of matrices.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -168,6 +169,15 @@ TEST_F(Line, rejects_another_algorithms_object_with_output_and_index) {
   const std::string start = "matmul(m=48, n=64, k=40, f32): output C, element (n=" + std::to_string(outcome.worst->index[0]) + ", m=" +
                             std::to_string(outcome.worst->index[1]) + "): got 0, expected -";
   EXPECT_TRUE(outcome.rejection->text.starts_with(start)) << outcome.rejection->text;
+}
+
+TEST_F(Line, the_work_of_a_subject_says_whether_its_reference_runs_in_tiles) {
+  const auto subject_of_rows = [](int m) {
+    return subject_of(shared->algorithm, resolve(parse_problem_text(fmt::format("matmul(m={}, n=2048, k=4096)", m)), *shared->algorithm), {}, 1);
+  };
+  EXPECT_DOUBLE_EQ(subject_of_rows(512).flops, 2.0 * 512 * 2048 * 4096);
+  EXPECT_FALSE(subject_of_rows(512).runs_in_tiles());
+  EXPECT_TRUE(subject_of_rows(2048).runs_in_tiles());
 }
 
 TEST_F(Line, checks_large_problems_on_tiles) {
