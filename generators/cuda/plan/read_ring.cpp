@@ -33,8 +33,7 @@ class Reader {
     require_words();
     read_roles();
     read_tile();
-    read_steps(sum());
-    require_alike();
+    read_steps();
     read_sides();
     require_steps();
     read_output();
@@ -99,10 +98,21 @@ class Reader {
   }
 
   // ---- a step: the inner part of the terms
-  void read_steps(const StageLoops& sum) {
+  void read_steps() {
+    for (const StageLoops* one : sums_) {
+      const int depth = plan_.depth, stages = plan_.stages;
+      read_steps_of(*one);
+      if (one != sums_.front() && (plan_.depth != depth || plan_.stages != stages))
+        refuse(fmt::format("{} and {} share a ring: their terms are split by one factor and staged as often, found {} in {} stages and {} in {}", sum().name, one->name, depth, stages,
+                           plan_.depth, plan_.stages));
+    }
+  }
+
+  void read_steps_of(const StageLoops& sum) {
     const Definition& update = *sum.find(0, "");
     const TensorShape& tensor = sum.tensor;
-    const std::string form = fmt::format("write {0}.update(0).split({1}, {1}o, {1}i, 64).stage_in({1}o, shared, 4).tensorize({1}i, wgmma)", sum.name, sum.facts->stage->updates.front().reduction.front().name);
+    const std::string& terms = sum.facts->stage->updates.front().reduction.front().name;
+    const std::string form = fmt::format("write {0}.update(0).split({1}, {1}o, {1}i, 64).stage_in({1}o, shared, 4).tensorize({1}i, wgmma)", sum.name, terms);
     const Definition& pure = sum.definitions.front();
     const bool is_marked = std::any_of(update.order.begin(), update.order.end(), [&](int id) { return update.loop(id).kind != LoopKind::serial; });
     if (!pure.rewrites.empty() || update.rewrites.size() != 1 || is_marked) refuse(fmt::format("of {}'s loops the terms are split once and nothing else is said: {}", sum.name, form));
@@ -115,17 +125,6 @@ class Reader {
     plan_.stages = static_cast<int>(tensor.stages);
     plan_.parts = static_cast<int>(std::max<std::int64_t>(plan_.parts, tensor.parts));
     plan_.keeps_sums = tensor.keeps_sums;
-  }
-
-  // The steps of one ring are those of all sums.
-  void require_alike() {
-    const int depth = plan_.depth, stages = plan_.stages;
-    for (const StageLoops* one : sums_) {
-      read_steps(*one);
-      if (plan_.depth != depth || plan_.stages != stages)
-        refuse(fmt::format("{} and {} share a ring: their terms are split by one factor and staged as often, found {} in {} stages and {} in {}", sum().name, one->name, depth, stages,
-                           plan_.depth, plan_.stages));
-    }
   }
 
   // Whole lines of 128 bytes are copied, and a box of them has 256 at most.
@@ -231,7 +230,7 @@ class Reader {
     if (plan_.q.tile % step != 0) refuse(fmt::format("a tile of {} {}; they come {} at a time", plan_.q.tile, wide, step));
     if (plan_.q.rows() > kMostTile)
       refuse(fmt::format("a tile of {} columns of {} products; one wgmma takes {} of both together: {} each", plan_.q.tile, plan_.products(), kMostTile, kMostTile / plan_.products()));
-    if (plan_.instructions_high() > plan_.products() && plan_.products() > 1 && plan_.is_swapped && plan_.consumers_of_a_tile() > 1)
+    if (plan_.p.operands.size() > 1 && plan_.results_high() > 1 && plan_.consumers_of_a_tile() > 1)
       refuse(fmt::format("a tile of {} columns of {} products; consumers that share it take 64 each: {}", plan_.p.tile, plan_.products(), rows));
   }
 

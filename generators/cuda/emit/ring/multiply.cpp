@@ -66,8 +66,8 @@ void RingKernel::step() {
   const int high = plan_.instructions_high();
   const bool is_shared = plan_.consumers_of_a_tile() > 1;
   lines_.add("mbar_wait(full(s), parity);");
-  const int own_high = plan_.results_high();
-  const std::string own = is_shared ? " + " + offset_of_rows(plan_.p, own_high > 1 ? fmt::format("consumer * {}", own_high) : "consumer") : "";
+  const int results = plan_.results_high();
+  const std::string own = is_shared ? " + " + offset_of_rows(plan_.p, results > 1 ? fmt::format("consumer * {}", results) : "consumer") : "";
   lines_.add(fmt::format("const u32 p = smem + s * P_BYTES{}, q = smem + AT_Q + s * Q_BYTES;", own));
   lines_.add("wgmma_fence();");
   lines_.add("#pragma unroll");

@@ -1,7 +1,8 @@
 // What a ring of two products cannot honour is refused, and the words say which requirement failed and what would do.
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <algorithm>
+#include <utility>
 
 #include "dsl/error.h"
 #include "dsl/problem.h"
@@ -37,20 +38,51 @@ std::string with(const std::string& part, const std::string& by) {
   return schedule.replace(at, part.size(), by);
 }
 
-// The algorithm with parts of its stages' texts replaced.
-Algorithm changed(Algorithm algorithm, const std::string& stage, const std::string& from, const std::string& to) {
-  const auto replaced = [&](const ExpressionPtr& expression) {
-    std::string text = print(*expression);
-    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
-    return parse_expression(text);
-  };
-  for (Stage& one : algorithm.stages) {
-    if (one.name != stage) continue;
-    for (ExpressionPtr& value : one.values) value = replaced(value);
-    for (Update& update : one.updates)
-      for (ExpressionPtr& value : update.values) value = replaced(value);
+ExpressionPtr replaced(const ExpressionPtr& expression, const std::string& from, const std::string& to) {
+  std::string text = print(*expression);
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  return parse_expression(text);
+}
+
+void replace(Stage& stage, const std::string& from, const std::string& to) {
+  for (ExpressionPtr& value : stage.values) value = replaced(value, from, to);
+  for (Update& update : stage.updates) {
+    for (ExpressionPtr& value : update.values) value = replaced(value, from, to);
+    for (ReductionVariable& variable : update.reduction) variable.extent = replaced(variable.extent, from, to);
   }
+}
+
+Stage& stage_of(Algorithm& algorithm, const std::string& name) {
+  return *std::find_if(algorithm.stages.begin(), algorithm.stages.end(), [&](const Stage& stage) { return stage.name == name; });
+}
+
+// The algorithm with parts of a stage's texts replaced.
+Algorithm changed(Algorithm algorithm, const std::string& stage, const std::string& from, const std::string& to) {
+  replace(stage_of(algorithm, stage), from, to);
   return algorithm;
+}
+
+// And a sum more, as `sum` is but of other columns, which is added to y.
+Algorithm with_another_sum(Algorithm algorithm, const std::string& sum, const std::string& columns) {
+  Argument argument = *std::find_if(algorithm.arguments.begin(), algorithm.arguments.end(), [&](const Argument& one) { return one.name == columns; });
+  argument.name = "w_more";
+  algorithm.arguments.insert(algorithm.arguments.begin(), argument);
+  for (auto& [symbol, places] : algorithm.symbols)
+    for (std::size_t i = places.size(); i-- > 0;)
+      if (places[i].argument == columns) places.push_back({"w_more", places[i].dimension});
+  for (const std::string& name : {columns + ".in", sum}) {
+    Stage more = stage_of(algorithm, name);
+    more.name = name == sum ? "more_sum" : "w_more.in";
+    for (const auto& [from, to] : {std::pair{columns, "w_more"}, {columns + ".in", "w_more.in"}, {sum, "more_sum"}}) replace(more, " " + from + " ", std::string(" ") + to + " ");
+    algorithm.stages.insert(algorithm.stages.begin() + (name == sum ? 1 : 0), more);
+  }
+  Stage& y = algorithm.stages.back();
+  y.values = {parse_expression("(cast bf16 (add f32 (load f32 more_sum 0 n m) (cast f32 " + print(*y.values[0]) + ")))")};
+  return algorithm;
+}
+
+std::string tensorized(const std::string& sum, const std::string& depth) {
+  return sum + ".compute_at(y, no)\n" + sum + ".update(0).split(k, ko, ki, " + depth + ").stage_in(ko, shared, 4).tensorize(ki, wgmma)\n";
 }
 
 struct Refused {
@@ -90,6 +122,15 @@ TEST(DualErrors, of_products_that_share_no_kernel) {
             "y: the neighbours in wu are terms and in wg columns; matrices that share a kernel lie in one order");
   EXPECT_EQ(words_for(changed(gated, "up_sum", "x.in", "wu.in"), "gated_by_columns(m=512, n=512, k=512)", kWhole),
             "y: x and wu are both read by row and term; products that share a kernel are of the rows of one matrix");
+}
+
+TEST(DualErrors, of_sums_that_no_kernel_keeps_beside_each_other) {
+  EXPECT_EQ(words_for(with_another_sum(gated_by_columns(), "up_sum", "wu"), kProblem, kWhole + tensorized("more_sum", "64")), "y: 3 products are summed for each element; 2 at most share a kernel");
+  const std::string of_codes = "y.tile(n, m, no, mo, ni, mi, 64, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, cooperative)\n" + tensorized("c", "128") + tensorized("more_sum", "128");
+  EXPECT_EQ(words_for(with_another_sum(dot_of_codes(), "c", "w"), "dot_of_codes(m=256, n=512, k=1024)", of_codes),
+            "y: sums of 8-bit floats are added up outside the tensor cores, one product's at a time; two products of them share no kernel");
+  EXPECT_EQ(words_for(changed(gated_by_columns(), "up_sum", "x.extent.0", "x.extent.1"), "gated_by_columns(m=512, n=512, k=512)", kWhole),
+            "y cannot be made one kernel: gate_sum adds up 'k' and up_sum 'k', which are not known to be as long; the sums of a kernel's elements have the same terms");
 }
 
 // Tensor cores alone make two sums at once.
