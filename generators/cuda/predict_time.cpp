@@ -9,13 +9,15 @@
 namespace kiln::generators::cuda {
 
 resources::RingWork work_of(const RingPlan& plan) {
-  const std::int64_t tall = plan.axis_of_p().extent, wide = plan.axis_of_q().extent;
+  // Of two products both matrices lie along one side, as in a tile, and an element of the output is made of two sums.
+  const auto along = [](const RingSide& side, const KernelAxis& axis) { return axis.extent * static_cast<std::int64_t>(side.operands.size()); };
+  const std::int64_t tall = along(plan.p, plan.axis_of_p()), wide = along(plan.q, plan.axis_of_q());
   const RingSide& larger = tall > wide ? plan.p : plan.q;
   return {.ring = plan.ring(),
           .tall = tall,
           .wide = wide,
           .terms = plan.computation.terms->extent,
-          .output_bytes = plan.output().type.bytes(),
+          .output_bytes = static_cast<double>(plan.output().type.bytes()) / plan.products(),
           .consumers = plan.consumers,
           .takes_turns = plan.is_pingpong,
           .is_promoted = plan.is_promoted(),

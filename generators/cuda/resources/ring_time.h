@@ -23,7 +23,7 @@ namespace kiln::generators::cuda::resources {
 struct RingWork {
   Ring ring;
   std::int64_t tall = 1, wide = 1, terms = 1;  // of the product
-  int output_bytes = 2;
+  double output_bytes = 2;                     // for each sum
   int consumers = 1;
   bool takes_turns = false;                    // consumers take tiles in turn
   bool is_promoted = false;                    // sums of 128 terms are added up outside the tensor cores
