@@ -109,6 +109,9 @@ class WindowReader {
     return windows;
   }
 
+  // How many iterations of one of the host's own loops an iteration of the outermost one has.
+  std::int64_t span(int loop) const { return static_cast<std::int64_t>(own_[static_cast<std::size_t>(loop)].high) + 1; }
+
  private:
   // How far each loop of a definition within the host's loop goes.
   Windows loops_of(int stage, const Definition& definition) const {
@@ -181,7 +184,8 @@ std::string refuse_fold(const LoopNest& nest, int stage, std::size_t dimension, 
     return fmt::format("{} computes more along '{}' than is read of it, by a tail, a fused loop, an alignment or an update elsewhere, and a ring has no room "
                        "for that; split '{}' with GuardWithIf or not at all",
                        folded.name, name, name);
-  const Windows windows = WindowReader(nest, outermost).of(stage);
+  const WindowReader reader(nest, outermost);
+  const Windows windows = reader.of(stage);
   const int root = root_of(definition, outermost.variable);
   const Window& window = windows[dimension];
   if (root < 0 || !window.is_known)
@@ -202,9 +206,14 @@ std::string refuse_fold(const LoopNest& nest, int stage, std::size_t dimension, 
     return fmt::format("loop '{}' of {} reads '{}' {}; write fold_storage({}, {}, {})", loop, host.name, name, step > 0 ? "upwards" : "downwards", name,
                        fold.factor, step > 0 ? "true" : "false");
   const auto reach = static_cast<std::int64_t>(std::floor(window.high - window.low)) + 1;
-  if (fold.factor >= reach) return {};
-  return fmt::format("an iteration of loop '{}' of {} reads {} elements of '{}', which a ring of {} cannot hold; use at least {}", loop, host.name, reach,
-                     name, fold.factor, reach);
+  // Computed within a further part of the same loop, each iteration of that part computes what it lacks: Halide (21) then asks for room for the parts of two
+  // neighbouring iterations, less one element.
+  const int computed = folded.compute.stage == outermost.stage ? definition.find(folded.compute.loop) : -1;
+  const bool is_by_parts = computed >= 0 && computed != outermost.variable && root_of(definition, computed) == root;
+  const std::int64_t least = is_by_parts ? reach + reader.span(root) - 1 : reach;
+  if (fold.factor >= least) return {};
+  return fmt::format("an iteration of loop '{}' of {} reads {} elements of '{}'{}, which a ring of {} cannot hold; use at least {}", loop, host.name, reach, name,
+                     is_by_parts ? ", part by part" : "", fold.factor, least);
 }
 
 }  // namespace kiln

@@ -32,7 +32,7 @@ const std::map<std::string, Operator>& operators() {
       {"ffn", {10, {"ffn(m=7, h=5, n=17, k=13, bf16)", "ffn(m=1, h=16, n=8, k=5, bf16)", "ffn(m=17, h=1, n=3, k=31, bf16)"}}},
       {"matmul", {140, {"matmul(m=7, n=33, k=13)", "matmul(m=1, n=16, k=5)", "matmul(m=17, n=1, k=31)", "matmul(m=16, n=48, k=8)"}}},
       {"matmul_fp8", {20, {"matmul_fp8(m=3, n=16, k=5)", "matmul_fp8(m=17, n=1, k=31)", "matmul_fp8(m=7, n=33, k=13)"}}},
-      {"matmul_swiglu", {15, {"matmul_swiglu(m=7, n=33, k=13, bf16)", "matmul_swiglu(m=1, n=16, k=5, bf16)", "matmul_swiglu(m=17, n=1, k=31, bf16)"}}},
+      {"matmul_swiglu", {20, {"matmul_swiglu(m=7, n=33, k=13, bf16)", "matmul_swiglu(m=1, n=16, k=5, bf16)", "matmul_swiglu(m=17, n=1, k=31, bf16)"}}},
       {"matvec", {20, {"matvec(m=1, n=33, k=13, bf16, weights=kn)", "matvec(m=3, n=16, k=5, bf16, weights=kn)"}}},
       {"rmsnorm", {140, {"rmsnorm(m=7, n=33)", "rmsnorm(m=1, n=64)", "rmsnorm(m=15, n=1)"}}},
       {"softmax", {100, {"softmax(m=7, n=33)", "softmax(m=1, n=64)", "softmax(m=15, n=1)"}}},
