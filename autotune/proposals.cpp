@@ -10,7 +10,6 @@
 #include "dsl/error.h"
 #include "dsl/legality.h"
 #include "generators/cuda/predict_time.h"
-#include "schedules/products_cuda.h"
 #include "schedules/sketch.h"
 #include "schedules/spaces.h"
 
@@ -59,7 +58,7 @@ std::unique_ptr<Proposer> Proposals::make_proposer(const SearchPlan& plan) const
     informed.cost = [algorithm = item_.algorithm, problem = item_.problem, device = run_.device](const Schedule& schedule) {
       return predicted_cost(*algorithm, schedule, problem, device);
     };
-  if (space->name() == schedules::kProducts && has_data_sheet(*run_.device.gpu)) {
+  if (schedules::is_of_tensor_products(*space) && has_data_sheet(*run_.device.gpu)) {
     informed.cost = [algorithm = item_.algorithm, problem = item_.problem, gpu = *run_.device.gpu](const Schedule& schedule) {
       return generators::cuda::predict_ns(*algorithm, schedule, problem, gpu);
     };

@@ -42,7 +42,7 @@ bool is_dual_tensor_product(const Algorithm& algorithm, const Device& device) {
 Space dual_products_cuda(const Algorithm& algorithm, const Problem& problem, const Device& device) {
   const DualProduct dual = *find_dual_product(algorithm, problem);
   const RingShape together = ring_shape(dual, algorithm, algorithm.outputs[0], *device.gpu), apart = shape_apart(dual, algorithm, *device.gpu);
-  Space space("dual_products_cuda");
+  Space space(kDualProducts);
   Knobs k;
   k.kernels = space.words("kernels", dual.can_be_apart() ? std::vector<std::string>{"one", "three"} : std::vector<std::string>{"one"});
   k.launch = space.words("launch", {"plain", "dependent"});

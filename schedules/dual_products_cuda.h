@@ -9,6 +9,8 @@
 
 namespace kiln::schedules {
 
+inline constexpr const char* kDualProducts = "dual_products_cuda";  // the space's name
+
 // Whether one output of two loops is made, element by element, of two sums of products of bf16 or f16 that share their matrix of rows, and the device has the
 // instruction.
 bool is_dual_tensor_product(const Algorithm& algorithm, const Device& device);

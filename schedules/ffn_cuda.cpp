@@ -59,7 +59,7 @@ Space ffn_cuda(const Algorithm& algorithm, const Problem& problem, const Device&
   const bool can_be_apart = layer.dual.can_be_apart();
   const RingShape hidden = ring_shape(layer.dual, algorithm, layer.hidden, *device.gpu), apart = shape_apart(layer.dual, algorithm, *device.gpu),
                   down = ring_shape(layer.down, algorithm, algorithm.outputs[0], *device.gpu);
-  Space space("ffn_cuda");
+  Space space(kFeedForward);
   Knobs k;
   k.kernels = space.words("kernels", can_be_apart ? std::vector<std::string>{"two", "four"} : std::vector<std::string>{"two"});
   k.launch = space.words("launch", {"plain", "dependent"});

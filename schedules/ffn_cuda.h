@@ -9,6 +9,8 @@
 
 namespace kiln::schedules {
 
+inline constexpr const char* kFeedForward = "ffn_cuda";  // the space's name
+
 // Whether the algorithm is one, of bf16 or f16, and the device has the instruction.
 bool is_feed_forward(const Algorithm& algorithm, const Device& device);
 

@@ -51,6 +51,8 @@ std::optional<Space> space_for(const Algorithm& algorithm, const Problem& proble
   return sketch(algorithm, problem, device);
 }
 
+bool is_of_tensor_products(const Space& space) { return space.name() == kProducts || space.name() == kDualProducts || space.name() == kFeedForward; }
+
 std::vector<ShippedSpace> shipped_spaces() {
   return {
       {"dual_products_cuda", "on a GPU with tensor cores: two products of bf16 or f16 of the same rows for each element, read point by point by one output: in one kernel or apart"},

@@ -16,6 +16,9 @@ namespace kiln::schedules {
 // problem of it. Calls no Halide: the supervisor may use it.
 std::optional<Space> space_for(const Algorithm& algorithm, const Problem& problem, const Device& device);
 
+// Whether its points are kernels whose time can be told from their plans: products by tensor cores, and what is made of them element by element.
+bool is_of_tensor_products(const Space& space);
+
 struct ShippedSpace {
   std::string name;      // "matmul_host"
   std::string serves;    // one sentence: what an algorithm looks like for this space to be taken

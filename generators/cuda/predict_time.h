@@ -18,7 +18,8 @@ resources::RingWork work_of(const RingPlan& plan);
 // Of the ring only: the stream's kernels have no such model. Nothing where the data sheet lacks a speed.
 std::optional<resources::RingTime> predict_time(const KernelPlan& plan, const Gpu& gpu);
 
-// Of a whole call. Nothing where one of its kernels has none, or where the schedule cannot be lowered.
+// Of a whole call: rings, and what is computed element by element between them, at the memory's pace. Nothing where another kernel is among them, or where the
+// schedule cannot be lowered.
 std::optional<double> predict_ns(const Algorithm& algorithm, const Schedule& schedule, const Problem& problem, const Gpu& gpu);
 
 }  // namespace kiln::generators::cuda
