@@ -22,7 +22,7 @@ constexpr double kReadAgain = 1.3;
 double longest_ns(const RingTime& time) { return std::max({time.tensor_ns, time.shared_ns, time.l2_ns, time.memory_ns, time.latency_ns}); }
 
 double arguments_bytes(const RingWork& work) {
-  return static_cast<double>((work.tall + work.wide) * work.terms * work.ring.element_bytes + work.tall * work.wide * work.output_bytes);
+  return static_cast<double>((work.tall + work.wide) * work.terms * work.ring.element_bytes) + static_cast<double>(work.tall * work.wide) * work.output_bytes;
 }
 
 std::string advice_on_bound(const ExpectedTime& expected) {
