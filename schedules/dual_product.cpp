@@ -33,6 +33,31 @@ bool is_pointwise(const Stage& stage) {
   return is;
 }
 
+// The sums that a stage is made of, without going through them.
+void add_sums(const Algorithm& algorithm, const std::string& name, std::set<std::string>& sums) {
+  const Stage* stage = algorithm.find_stage(name);
+  if (stage == nullptr) return;
+  if (!stage->updates.empty()) {
+    sums.insert(name);
+    return;
+  }
+  for (const std::string& load : loads_of(*stage)) add_sums(algorithm, load, sums);
+}
+
+std::set<std::string> sums_under(const Algorithm& algorithm, const std::string& name) {
+  std::set<std::string> sums;
+  add_sums(algorithm, name, sums);
+  return sums;
+}
+
+// Whether it, and what lies between it and the sums, reads everything at its own element: a kernel of lines reads nothing else.
+bool is_line(const Algorithm& algorithm, const std::string& name) {
+  const Stage* stage = algorithm.find_stage(name);
+  if (stage == nullptr || !stage->updates.empty() || is_wrapper(algorithm, *stage)) return true;
+  const std::set<std::string> loads = loads_of(*stage);
+  return is_pointwise(*stage) && std::all_of(loads.begin(), loads.end(), [&](const std::string& load) { return is_line(algorithm, load); });
+}
+
 std::string stored_of(const Algorithm& algorithm, const std::string& sum) {
   for (const Stage& stage : algorithm.stages)
     if (!algorithm.is_output(stage.name) && is_pointwise(stage) && loads_of(stage) == std::set<std::string>{sum}) return stage.name;
@@ -52,9 +77,13 @@ std::vector<SumOfProducts> sums_of(const Algorithm& algorithm) {
   return sums;
 }
 
-std::optional<DualProduct> dual_of(const Algorithm& algorithm, const SumOfProducts& one, const SumOfProducts& other) {
+// `made` is the stage that is made of both.
+std::optional<DualProduct> dual_of(const Algorithm& algorithm, const SumOfProducts& one, const SumOfProducts& other, const std::string& made) {
   if (!is_input(algorithm, one.rows_of) || !are_alike(one, other)) return std::nullopt;
-  return DualProduct{{one, other}, {stored_of(algorithm, one.stage.name), stored_of(algorithm, other.stage.name)}};
+  if (sums_under(algorithm, made) != std::set<std::string>{one.stage.name, other.stage.name}) return std::nullopt;
+  DualProduct dual{{one, other}, {}};
+  if (is_line(algorithm, made)) dual.stored = {stored_of(algorithm, one.stage.name), stored_of(algorithm, other.stage.name)};
+  return dual;
 }
 
 void set_extents(SumOfProducts& product, const Algorithm& algorithm, const Problem& problem, std::int64_t columns, std::int64_t rows) {
@@ -70,7 +99,7 @@ bool have_same_terms(const DualProduct& dual) { return dual.products[0].terms ==
 std::optional<DualProduct> find_dual_product(const Algorithm& algorithm) {
   const std::vector<SumOfProducts> sums = sums_of(algorithm);
   if (sums.size() != 2) return std::nullopt;
-  return dual_of(algorithm, sums[0], sums[1]);
+  return dual_of(algorithm, sums[0], sums[1], algorithm.outputs[0]);
 }
 
 std::optional<DualProduct> find_dual_product(const Algorithm& algorithm, const Problem& problem) {
@@ -85,8 +114,9 @@ std::optional<FeedForward> find_feed_forward(const Algorithm& algorithm) {
   const std::vector<SumOfProducts> sums = sums_of(algorithm);
   if (sums.size() != 3) return std::nullopt;
   const Stage* hidden = algorithm.find_stage(sums[2].rows_of);
-  const auto dual = dual_of(algorithm, sums[0], sums[1]);
-  if (!dual || hidden == nullptr || algorithm.is_output(hidden->name) || !is_pointwise(*hidden)) return std::nullopt;
+  if (hidden == nullptr || algorithm.is_output(hidden->name) || !is_pointwise(*hidden)) return std::nullopt;
+  const auto dual = dual_of(algorithm, sums[0], sums[1], hidden->name);
+  if (!dual || sums_under(algorithm, algorithm.outputs[0]) != std::set<std::string>{sums[2].stage.name}) return std::nullopt;
   return FeedForward{*dual, hidden->name, sums[2]};
 }
 

@@ -13,7 +13,8 @@ namespace kiln::schedules {
 
 struct DualProduct {
   std::array<SumOfProducts, 2> products;  // of one matrix of rows by two of columns, which are alike in type and order
-  // Of each, the first stage that is made of this sum alone, element by element: what a kernel of its own would store. Empty where there is none.
+  // Of each, the first stage that is made of this sum alone, element by element: what a kernel of its own would store. Empty where there is none, and where what is
+  // made of both reads more than its own element.
   std::array<std::string, 2> stored;
 
   bool can_be_apart() const { return !stored[0].empty() && !stored[1].empty(); }

@@ -40,7 +40,7 @@ void add_kernels_apart(Schedule& schedule, const Algorithm& algorithm, const Dua
 
 void add_line_kernel(Schedule& schedule, const Algorithm& algorithm, const Stage& stored, const DualProduct& dual, bool is_dependent, bool is_root) {
   constexpr std::int64_t kThreads = 256;
-  const std::int64_t vector = 16 / std::max(stored.types[0].bytes(), algorithm.stage(dual.stored[0]).types[0].bytes());
+  const std::int64_t vector = 16 / std::max({stored.types[0].bytes(), algorithm.stage(dual.stored[0]).types[0].bytes(), algorithm.stage(dual.stored[1]).types[0].bytes()});
   const std::string line = new_loop(stored, "i"), block = new_loop(stored, "b"), thread = new_loop(stored, "t"), lane = new_loop(stored, "v");
   Chain chain(schedule, stored.name);
   if (is_root) chain.add("compute_root");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dsl/float8_pattern.h"
 #include "dsl/capability.h"
 #include "dsl/numerics.h"
 #include "schedules/structure.h"
@@ -218,8 +219,9 @@ bool is_tensor_product(const Algorithm& algorithm, const Device& device) {
   if (!device.gpu || capability_of(*device.gpu) != kWgmma) return false;
   const auto product = find_sum_of_products(algorithm);
   if (!product || product->type_of_columns != product->type_of_rows || !(is_short_float(product->type_of_rows) || product->is_of_codes)) return false;
-  const DType stored = algorithm.stage(algorithm.outputs[0]).types[0];
-  return is_short_float(stored) || stored == kFloat32;
+  const Stage& output = algorithm.stage(algorithm.outputs[0]);
+  const auto code = match_encode_float8(*output.values[0]);
+  return is_short_float(output.types[0]) || output.types[0] == kFloat32 || (code && code->format.name == kE4M3FN.name);
 }
 
 Space products_cuda(const Algorithm& algorithm, const Problem& problem, const Device& device) {

@@ -11,7 +11,8 @@ namespace kiln::schedules {
 
 inline constexpr const char* kProducts = "products_cuda";  // the space's name
 
-// Whether one output of two loops reads, element by element, one sum over terms of products of two matrices of bf16, f16 or codes of E4M3 or f16, and the device has the instruction.
+// Whether one output of two loops, of f32, bf16, f16 or codes of E4M3, reads, element by element, one sum over terms of products of two matrices of bf16, of f16 or of
+// codes of E4M3, and the device has the instruction.
 bool is_tensor_product(const Algorithm& algorithm, const Device& device);
 
 // Unsatisfiable where rows of a matrix do not begin at 16 bytes.

@@ -49,7 +49,6 @@ std::int64_t most_sums(std::int64_t consumers, std::int64_t blocks) {
 void require_instruction(Space& space, const RingKnobs& k, const RingShape& shape) {
   space.require("rows of all matrices start at 16 bytes", [=](Word) { return shape.columns % 8 == 0 && shape.terms % 8 == 0; }, k.operands);
   space.require("few rows take the wide side", [=](Word operands) { return !is_swapped(operands) || shape.rows <= kMostSwappedRows; }, k.operands);
-  space.require("what is stored swapped has 16 bits", [=](Word operands) { return !is_swapped(operands) || shape.output_bytes == 2; }, k.operands);
   space.require("two consumers take tiles in turn", [](Word roles, std::int64_t consumers) { return !takes_turns(roles) || consumers == 2; }, k.roles, k.consumers);
   space.require("each consumer of a tile has 64 of its tall side, or a multiple",
                 [](Word roles, std::int64_t consumers, std::int64_t tall) { return tall % (64 * (takes_turns(roles) ? 1 : consumers)) == 0; }, k.roles, k.consumers, k.tall);

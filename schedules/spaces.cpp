@@ -55,12 +55,12 @@ bool is_of_tensor_products(const Space& space) { return space.name() == kProduct
 
 std::vector<ShippedSpace> shipped_spaces() {
   return {
-      {"dual_products_cuda", "on a GPU with tensor cores: two products of bf16 or f16 of the same rows for each element, read point by point by one output: in one kernel or apart"},
-      {"ffn_cuda", "on a GPU with tensor cores: two products as those of dual_products_cuda, and a third of the rows that come of them: in two kernels or four"},
+      {kDualProducts, "on a GPU with tensor cores: two products of bf16 or f16 of the same rows for each element, read point by point by one output: in one kernel or apart"},
+      {kFeedForward, "on a GPU with tensor cores: two products as those of dual_products_cuda, and a third of the rows that come of them: in two kernels or four"},
       {"lines_cuda", "on a GPU: one output computed element by element from arguments of its own dimensions"},
       {"matmul_host", "one product(n, m) += a(k, m) * b(n, k), or the same in pairs of k, and point by point from there to one output"},
       {"pointwise_host", "one output computed element by element"},
-      {"products_cuda", "on a GPU with tensor cores: one sum of products of bf16, f16 or E4M3 for each element, of three rows and more, read point by point by one output"},
+      {kProducts, "on a GPU with tensor cores: one sum of products of bf16, f16 or E4M3 for each element, of three rows and more, read point by point by one output"},
       {"rows_cuda", "on a GPU: the same as pointwise_host and rows_host, of two dimensions"},
       {"rows_host", "reductions over whole rows, read by one output of the same rows"},
       {"sketch", "everything else on a CPU"},

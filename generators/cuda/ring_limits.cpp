@@ -31,8 +31,8 @@ std::optional<Rejection> find_without_registers(const RingPlan& plan, const Gpu&
   } else {
     roles.consumer_registers = resources::entry_registers(plan.threads(), gpu, roles.blocks_per_sm);
   }
-  if (auto rejection = resources::find_illegal_wgmma(plan.q.tile, roles, gpu)) return rejection;
-  auto rejection = resources::find_overfull(plan.tile(), roles, plan.temporaries());
+  auto rejection = resources::find_illegal_wgmma(plan.q.rows(), roles, gpu);
+  if (!rejection) rejection = resources::find_overfull(plan.tile(), roles, plan.temporaries());
   if (rejection && plan.products() > 1) rejection->text += fmt::format(" {} counts the columns of both products.", plan.is_swapped ? "m" : "n");
   return rejection;
 }

@@ -85,7 +85,7 @@ std::string print_explanation(const GpuExplanation& explanation) {
   std::string text = print_head(explanation.subject, explanation.device);
   if (build.rejection) text += print_rejection(*build.rejection) + "\n";
   if (build.predicted) text += print_least(*build.predicted, *explanation.device.gpu) + "\n" + print_kernels(build) + "\n";
-  text += print_times(explanation.times, *explanation.device.gpu, explanation.known ? explanation.known->outcome.value_ns : std::nullopt);
+  text += print_times(explanation.times, *explanation.device.gpu, {explanation.expected_ns, explanation.known ? explanation.known->outcome.value_ns : std::nullopt});
   if (!explanation.text.empty()) text += explanation.text + "\n";
   if (explanation.emulation) text += print_emulation(*explanation.emulation);
   if (explanation.known) text += print_known(*explanation.known);

@@ -19,6 +19,7 @@ struct GpuExplanation {
   std::optional<Emulation> emulation;  // likewise
   std::optional<KnownTime> known;
   std::vector<ExpectedTime> times = {};  // of the kernels that have a model of it
+  std::optional<double> expected_ns = {};  // of the whole call
 };
 
 std::string print_explanation(const GpuExplanation& explanation);

@@ -58,12 +58,10 @@ std::vector<std::string> advice_on(const ExpectedTime& expected, const Gpu& gpu)
   return lines;
 }
 
-std::string print_times(const std::vector<ExpectedTime>& times, const Gpu& gpu, std::optional<double> measured_ns) {
+std::string print_times(const std::vector<ExpectedTime>& times, const Gpu& gpu, const CallTime& call) {
   std::string text;
-  double all_ns = 0;
   for (const ExpectedTime& expected : times) {
     const RingTime& time = expected.time;
-    all_ns += time.ns;
     text += fmt::format("{} is expected to take {}\n", expected.kernel, print_ns(time.ns));
     text += fmt::format("  alone               tensor cores {}, shared memory {}, L2 {}, memory {}, waiting for stages {}\n", print_ns(time.tensor_ns), print_ns(time.shared_ns),
                         print_ns(time.l2_ns), print_ns(time.memory_ns), print_ns(time.latency_ns));
@@ -73,8 +71,10 @@ std::string print_times(const std::vector<ExpectedTime>& times, const Gpu& gpu, 
     text += fmt::format("  binds               {} ({:.0f} % of the time)\n", print(time.binds()), 100 * std::min(1.0, longest_ns(time) / time.ns));
     for (const std::string& line : advice_on(expected, gpu)) text += "  " + line + "\n";
   }
-  if (measured_ns && !times.empty())
-    text += fmt::format("  measured            {}, {:.0f} % {} than expected\n", print_ns(*measured_ns), 100 * std::abs(*measured_ns / all_ns - 1), *measured_ns < all_ns ? "less" : "more");
+  if (call.expected_ns && times.size() > 1) text += fmt::format("  all kernels         {}\n", print_ns(*call.expected_ns));
+  if (call.measured_ns && call.expected_ns && !times.empty())
+    text += fmt::format("  measured            {}, {:.0f} % {} than expected\n", print_ns(*call.measured_ns), 100 * std::abs(*call.measured_ns / *call.expected_ns - 1),
+                        *call.measured_ns < *call.expected_ns ? "less" : "more");
   return text.empty() ? text : text + "\n";
 }
 

@@ -20,8 +20,13 @@ struct ExpectedTime {
 // Sentences with their numbers, the most useful first.
 std::vector<std::string> advice_on(const ExpectedTime& expected, const Gpu& gpu);
 
-// Empty without times. `measured_ns` is of the whole call, where it is known.
-std::string print_times(const std::vector<ExpectedTime>& times, const Gpu& gpu, std::optional<double> measured_ns);
+// What a whole call is expected to take, with kernels between the rings, and took: where each is known.
+struct CallTime {
+  std::optional<double> expected_ns, measured_ns;
+};
+
+// Empty without times.
+std::string print_times(const std::vector<ExpectedTime>& times, const Gpu& gpu, const CallTime& call);
 
 // [{kernel, predicted_ns, binds, tensor_ns, …, advice}]
 Json times_json(const std::vector<ExpectedTime>& times, const Gpu& gpu);

@@ -101,6 +101,7 @@ GpuExplanation explain_gpu(const Flags& flags, Named named) {
   GpuExplanation explanation{std::move(named.subject), named.device, {}, {}, {}, std::move(named.known)};
   explanation.build = build_once(explanation.subject, explanation.device);
   if (explanation.build.predicted) explanation.times = expected_times(explanation.subject, explanation.build.predicted->kernels, *explanation.device.gpu);
+  explanation.expected_ns = cuda::predict_ns(*explanation.subject.algorithm, explanation.subject.schedule, explanation.subject.problem, *explanation.device.gpu);
   if (flags.text && explanation.build.predicted) explanation.text = text_of(explanation.subject, *explanation.device.gpu);
   if (!flags.cubin_file.empty() && explanation.build.artifact) write_whole(flags.cubin_file, cuda::unpack(explanation.build.artifact->bytes).code);
   if (flags.emulate && !explanation.build.rejection) explanation.emulation = emulate_once(explanation.subject, explanation.device);

@@ -124,7 +124,7 @@ class Reader {
     plan_.depth = static_cast<int>(split.factor);
     plan_.stages = static_cast<int>(tensor.stages);
     plan_.parts = static_cast<int>(std::max<std::int64_t>(plan_.parts, tensor.parts));
-    plan_.keeps_sums = tensor.keeps_sums;
+    plan_.keeps_sums = plan_.keeps_sums || tensor.keeps_sums;
   }
 
   // Whole lines of 128 bytes are copied, and a box of them has 256 at most.

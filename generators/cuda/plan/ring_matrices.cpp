@@ -82,7 +82,7 @@ class Reader {
     if (known.columns.empty()) return;
     const Operand &first = operand(known.columns.front()), &own = operand(columns);
     if (known.columns.front() == columns) refuse(fmt::format("{} is multiplied by {} twice", operand(rows).name, own.name));
-    if (first.type == kCode) refuse("sums of 8-bit floats are added up outside the tensor cores, one product's at a time; two products of them share no kernel");
+    if (first.type == kCode) refuse(fmt::format("{} and {} are of 8-bit floats, of which a kernel sums one product; compute each at root", first.name, own.name));
     if (known.columns_have_terms_inside != has_terms_inside(columns)) {
       const auto &terms = known.columns_have_terms_inside ? first : own, &others = known.columns_have_terms_inside ? own : first;
       refuse(fmt::format("the neighbours in {} are terms and in {} columns; matrices that share a kernel lie in one order", terms.name, others.name));

@@ -16,14 +16,16 @@ constexpr int kLeastSwizzle = 32;  // and of the shortest
 // Consumers that keep so many sums need all that setmaxnreg can give them.
 constexpr std::int64_t kManySums = 192;
 
-// Those of three consumers, or of one where two blocks share an SM, are fewer: see most_accumulators in resources/registers.h.
+// Those of three consumers, or of one where blocks share an SM, are fewer: most_accumulators in resources/registers.h, less what two groups at once add there.
 constexpr int kSumsOfThree = 144, kSumsOfTwoBlocks = 80;
+constexpr int kRegisters = 65536;  // of an SM
 
 }  // namespace
 
 // While one group is added up the next is multiplied. On an H200 a tile of 128×128 with steps of 256 terms took 0.91 of the time so, one of 256×96 0.90.
 int RingPlan::groups_under_way() const {
-  const int most = blocks_per_sm > 1 ? kSumsOfTwoBlocks : consumers == 3 ? kSumsOfThree : static_cast<int>(kManySums);
+  const int begun_with = blocks_per_sm > 1 ? kRegisters / (blocks_per_sm * threads()) / 8 * 8 : 0;
+  const int most = blocks_per_sm > 1 ? std::min(kSumsOfTwoBlocks, resources::most_accumulators(begun_with)) : consumers == 3 ? kSumsOfThree : static_cast<int>(kManySums);
   const int sums = instructions_high() * q.rows() / 2;
   return groups() > 1 && sums + 2 * q.rows() / 2 <= most ? 2 : 1;
 }

@@ -45,7 +45,7 @@ ExpectedTime narrow(const Gpu& gpu) {
 
 TEST(ExplainGpu, says_what_a_kernel_is_expected_to_take_what_binds_and_what_would_help) {
   const Gpu& gpu = *schedules::device_named("h200").gpu;
-  EXPECT_EQ(print_times({narrow(gpu)}, gpu, 238.9e3),
+  EXPECT_EQ(print_times({narrow(gpu)}, gpu, {narrow(gpu).time.ns, 238.9e3}),
             "matmul_y is expected to take 227 µs\n"
             "  alone               tensor cores 140 µs, shared memory 196 µs, L2 168 µs, memory 29.8 µs, waiting for stages 124 µs\n"
             "  beside nothing      first stage 12.1 µs, results 14.9 µs, launch 900 ns\n"
@@ -54,7 +54,9 @@ TEST(ExplainGpu, says_what_a_kernel_is_expected_to_take_what_binds_and_what_woul
             "  binds               shared_memory (87 % of the time)\n"
             "  a tile of 128×64 is read from and written to shared memory in 1.41 times what its products take: a larger one is used more often\n"
             "  measured            239 µs, 5 % more than expected\n\n");
-  EXPECT_EQ(print_times({}, gpu, 238.9e3), "");
+  EXPECT_EQ(print_times({}, gpu, {2e5, 238.9e3}), "");
+  // A call of two rings with a kernel between them.
+  EXPECT_NE(print_times({narrow(gpu), narrow(gpu)}, gpu, {460e3, 437e3}).find("  all kernels         460 µs\n  measured            437 µs, 5 % less than expected\n"), std::string::npos);
   GpuExplanation explained = explanation({{}, {}, kTooLarge});
   EXPECT_EQ(Json::parse(explanation_json(explained))["binds"], Json(nullptr));
   explained.times = {narrow(gpu)};

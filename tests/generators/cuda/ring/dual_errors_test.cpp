@@ -124,11 +124,29 @@ TEST(DualErrors, of_products_that_share_no_kernel) {
             "y: x and wu are both read by row and term; products that share a kernel are of the rows of one matrix");
 }
 
+// One instruction takes the columns of both.
+TEST(DualErrors, of_an_instruction_for_which_a_block_begins_with_too_few_registers) {
+  const std::string wide = "y.tile(n, m, no, mo, ni, mi, 128, 192, GuardWithIf).gpu_blocks(no, mo).warps(1, 3, cooperative)\n" + tensorized("gate_sum", "64") + tensorized("up_sum", "64");
+  EXPECT_EQ(words_for(gated_by_columns(), kProblem, wide),
+            "gated_by_columns_y: a wgmma of n=256 needs 154 registers a thread; a block of 512 threads starts with 128 (C7602). The largest n that fits is 200. n counts the columns of both products.");
+}
+
+// The word of either counts.
+TEST(DualErrors, of_plain_sums_of_what_is_no_code) {
+  Algorithm gated = gated_by_columns();
+  gated.contract = Contract::free;
+  const std::string tile = "y.tile(n, m, no, mo, ni, mi, 64, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, cooperative)\n";
+  const auto plainly = [](std::string text) { return text.replace(text.find("wgmma"), 5, "wgmma, plain"); };
+  const char* words = "y: tensorize(…, plain) is of sums of 8-bit floats, and x is of bf16: sums of all others stay in the tensor cores as it is";
+  EXPECT_EQ(words_for(gated, kProblem, tile + plainly(tensorized("gate_sum", "64")) + tensorized("up_sum", "64")), words);
+  EXPECT_EQ(words_for(gated, kProblem, tile + tensorized("gate_sum", "64") + plainly(tensorized("up_sum", "64"))), words);
+}
+
 TEST(DualErrors, of_sums_that_no_kernel_keeps_beside_each_other) {
   EXPECT_EQ(words_for(with_another_sum(gated_by_columns(), "up_sum", "wu"), kProblem, kWhole + tensorized("more_sum", "64")), "y: 3 products are summed for each element; 2 at most share a kernel");
   const std::string of_codes = "y.tile(n, m, no, mo, ni, mi, 64, 128, GuardWithIf).gpu_blocks(no, mo).warps(1, 2, cooperative)\n" + tensorized("c", "128") + tensorized("more_sum", "128");
   EXPECT_EQ(words_for(with_another_sum(dot_of_codes(), "c", "w"), "dot_of_codes(m=256, n=512, k=1024)", of_codes),
-            "y: sums of 8-bit floats are added up outside the tensor cores, one product's at a time; two products of them share no kernel");
+            "y: w_more and w are of 8-bit floats, of which a kernel sums one product; compute each at root");
   EXPECT_EQ(words_for(changed(gated_by_columns(), "up_sum", "x.extent.0", "x.extent.1"), "gated_by_columns(m=512, n=512, k=512)", kWhole),
             "y cannot be made one kernel: gate_sum adds up 'k' and up_sum 'k', which are not known to be as long; the sums of a kernel's elements have the same terms");
 }

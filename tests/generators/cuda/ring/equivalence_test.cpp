@@ -92,7 +92,8 @@ TEST(RingEquivalence, of_what_the_space_holds_equals_the_reference) {
   schedules::Random random(test_seed(kSeed));
   for (const auto& [problem, sms] : {std::pair{"matmul(m=136, n=200, k=328, bf16, has_bias=true)", 2}, {"matmul(m=136, n=264, k=328, bf16, weights=kn)", 2}, {"matmul(m=29, n=200, k=712, bf16)", 132}, {"matmul_fp8(m=136, n=200, k=656)", 2},
                                      {"matmul_fp8(m=136, n=200, k=656, accumulation=plain)", 2}, {"matmul_swiglu(m=136, n=200, k=328, bf16)", 2},
-                                     {"matmul_swiglu(m=29, n=200, k=328, bf16, weights=kn)", 2}, {"ffn(m=72, h=136, n=72, k=136, bf16)", 2}}) {
+                                     {"matmul_swiglu(m=29, n=200, k=328, bf16, weights=kn)", 2}, {"ffn(m=72, h=136, n=72, k=136, bf16)", 2},
+                                     {"matmul_swiglu(m=29, n=200, k=328, bf16, products=f32)", 2}, {"coded_product(m=136, n=208, k=328)", 2}}) {
     const Oracle& known = oracle(problem);
     const Problem resolved = resolve(parse_problem_text(problem), known.algorithm);
     const auto space = schedules::space_for(known.algorithm, resolved, gpu_with(sms));
