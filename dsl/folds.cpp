@@ -206,8 +206,8 @@ std::string refuse_fold(const LoopNest& nest, int stage, std::size_t dimension, 
     return fmt::format("loop '{}' of {} reads '{}' {}; write fold_storage({}, {}, {})", loop, host.name, name, step > 0 ? "upwards" : "downwards", name,
                        fold.factor, step > 0 ? "true" : "false");
   const auto reach = static_cast<std::int64_t>(std::floor(window.high - window.low)) + 1;
-  // Computed within a further part of the same loop, each iteration of that part computes what it lacks: Halide (21) then asks for room for the parts of two
-  // neighbouring iterations, less one element.
+  // Computed within a further part of the same loop, each iteration of that part computes what it lacks. Halide (21) asked for 15 where a part is of 8 and 12 were
+  // given: taken to be room for the parts of two neighbouring iterations, less one element.
   const int computed = folded.compute.stage == outermost.stage ? definition.find(folded.compute.loop) : -1;
   const bool is_by_parts = computed >= 0 && computed != outermost.variable && root_of(definition, computed) == root;
   const std::int64_t least = is_by_parts ? reach + reader.span(root) - 1 : reach;

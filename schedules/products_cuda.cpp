@@ -6,6 +6,7 @@
 #include "dsl/capability.h"
 #include "dsl/numerics.h"
 #include "schedules/structure.h"
+#include "schedules/ring_room.h"
 #include "schedules/sum_of_products.h"
 
 namespace kiln::schedules {
@@ -45,30 +46,6 @@ struct Shape {
   std::int64_t line() const { return 128 / element_bytes; }         // terms
   std::int64_t shared_of_a_block(std::int64_t blocks) const { return blocks == 1 ? shared_bytes : sm_shared_bytes / blocks - reserved_bytes; }
 };
-
-std::int64_t round_up(std::int64_t number, std::int64_t step) { return ceil_div(number, step) * step; }
-
-// What a consumer stores at once beside 64 along the tall side: as generators/cuda/plan has it.
-std::int64_t chunk_of(bool is_swapped, std::int64_t wide, std::int64_t output_bytes) {
-  if (is_swapped) return wide % 64 == 0 ? 64 : wide % 32 == 0 ? 32 : wide;
-  for (const std::int64_t chunk : {128, 64, 32})
-    if (chunk * output_bytes <= 128 && wide % chunk == 0) return chunk;
-  return 16;
-}
-
-// As generators/cuda/resources/ring.h counts.
-std::int64_t shared_bytes(bool is_swapped, std::int64_t tall, std::int64_t wide, std::int64_t depth, std::int64_t stages, std::int64_t consumers, std::int64_t buffers,
-                          const Shape& shape) {
-  const std::int64_t ring = stages * (tall + wide) * depth * shape.element_bytes;
-  const std::int64_t store = consumers * buffers * 64 * chunk_of(is_swapped, wide, shape.output_bytes) * shape.output_bytes;
-  return round_up(ring, 1024) + round_up(store, 1024) + stages * 16 + 1024;
-}
-
-// Sums of one thread that stay in registers, by what setmaxnreg or the launch bounds leave it: see generators/cuda/resources/registers.h.
-std::int64_t most_sums(std::int64_t consumers, std::int64_t blocks) {
-  if (consumers == 3) return 144;
-  return blocks > 1 ? 80 : 208;
-}
 
 Knobs declare_knobs(Space& space, const Shape& shape) {
   std::vector<std::int64_t> wide;
@@ -122,13 +99,14 @@ void require_room(Space& space, const Knobs& k, const Shape& shape) {
   space.require("the sums of a tile stay in the registers of its consumers",
                 [=](Word roles, std::int64_t consumers, std::int64_t tall, std::int64_t wide, std::int64_t blocks, Word sums) {
                   const std::int64_t temporaries = shape.is_of_codes() && sums != "plain" ? wide / 2 : 0;
-                  return tall * wide / (128 * (takes_turns(roles) ? 1 : consumers)) + temporaries <= most_sums(consumers, blocks);
+                  return tall * wide / (128 * (takes_turns(roles) ? 1 : consumers)) + temporaries <= most_ring_sums(consumers, blocks);
                 },
                 k.roles, k.consumers, k.tall, k.wide, k.blocks, k.sums);
   space.require("several blocks on an SM have one consumer each", [](std::int64_t consumers, std::int64_t blocks) { return blocks == 1 || consumers == 1; }, k.consumers, k.blocks);
   space.require("ring and store buffers fit the shared memory of a block",
                 [=](Word operands, std::int64_t tall, std::int64_t wide, std::int64_t depth, std::int64_t stages, std::int64_t consumers, std::int64_t buffers, std::int64_t blocks) {
-                  return shared_bytes(is_swapped(operands), tall, wide, depth, stages, consumers, buffers, shape) <= shape.shared_of_a_block(blocks);
+                  const RingStore store{is_swapped(operands), wide, shape.output_bytes, consumers, buffers};
+                  return ring_shared_bytes({tall, wide, depth, stages, shape.element_bytes}, store) <= shape.shared_of_a_block(blocks);
                 },
                 k.operands, k.tall, k.wide, k.depth, k.stages, k.consumers, k.buffers, k.blocks);
   space.require("deep steps are for small tiles: large ones have too few stages then", [=](std::int64_t tall, std::int64_t wide, std::int64_t depth) { return depth == shape.line() || tall * wide <= (shape.is_of_codes() ? 16384 : 8192); },

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "schedules/ring_room.h"
 #include "schedules/structure.h"
 
 namespace kiln::schedules {
@@ -16,34 +17,15 @@ using Word = const std::string&;
 bool is_swapped(Word operands) { return operands == "swapped"; }
 bool takes_turns(Word roles) { return roles == "pingpong"; }
 
-std::int64_t round_up(std::int64_t number, std::int64_t step) { return ceil_div(number, step) * step; }
-
 std::int64_t along_tall(const RingShape& shape, Word operands) { return is_swapped(operands) ? shape.columns : shape.rows; }
 std::int64_t along_wide(const RingShape& shape, Word operands) { return is_swapped(operands) ? shape.rows : shape.columns; }
 
 std::int64_t shared_of_a_block(const Gpu& gpu, std::int64_t blocks) { return blocks == 1 ? gpu.block_shared_bytes : gpu.sm_shared_bytes / blocks - gpu.reserved_shared_bytes; }
 
-// What a consumer stores at once beside 64 along the tall side: as generators/cuda/plan has it.
-std::int64_t chunk_of(Word operands, std::int64_t wide, std::int64_t bytes) {
-  if (is_swapped(operands)) return wide % 64 == 0 ? 64 : wide % 32 == 0 ? 32 : wide;
-  for (const std::int64_t chunk : {64, 32})
-    if (chunk * bytes <= 128 && wide % chunk == 0) return chunk;
-  return 16;
-}
-
-// As generators/cuda/resources/ring.h counts.
 std::int64_t shared_bytes(const RingKnobs& k, const RingShape& shape, const Point& p) {
   const bool swaps = is_swapped(p[k.operands]);
   const std::int64_t tall = p[k.tall] * (swaps ? shape.products : 1), wide = p[k.wide] * (swaps ? 1 : shape.products);
-  const std::int64_t ring = p[k.stages] * (tall + wide) * p[k.depth] * kElementBytes;
-  const std::int64_t store = p[k.consumers] * p[k.buffers] * 64 * chunk_of(p[k.operands], p[k.wide], shape.output_bytes) * shape.output_bytes;
-  return round_up(ring, 1024) + round_up(store, 1024) + p[k.stages] * 16 + 1024;
-}
-
-// Sums of one thread that stay in registers, by what setmaxnreg or the launch bounds leave it: see generators/cuda/resources/registers.h.
-std::int64_t most_sums(std::int64_t consumers, std::int64_t blocks) {
-  if (consumers == 3) return 144;
-  return blocks > 1 ? 80 : 208;
+  return ring_shared_bytes({tall, wide, p[k.depth], p[k.stages], kElementBytes}, {swaps, p[k.wide], shape.output_bytes, p[k.consumers], p[k.buffers]});
 }
 
 void require_instruction(Space& space, const RingKnobs& k, const RingShape& shape) {
@@ -73,7 +55,7 @@ void require_instruction(Space& space, const RingKnobs& k, const RingShape& shap
 void require_room(Space& space, const RingKnobs& k, const RingShape& shape) {
   space.require("the sums of a tile stay in the registers of its consumers",
                 [=](Word roles, std::int64_t consumers, std::int64_t tall, std::int64_t wide, std::int64_t blocks) {
-                  return shape.products * tall * wide / (128 * (takes_turns(roles) ? 1 : consumers)) <= most_sums(consumers, blocks);
+                  return shape.products * tall * wide / (128 * (takes_turns(roles) ? 1 : consumers)) <= most_ring_sums(consumers, blocks);
                 },
                 k.roles, k.consumers, k.tall, k.wide, k.blocks);
   space.require("several blocks on an SM have one consumer each", [](std::int64_t consumers, std::int64_t blocks) { return blocks == 1 || consumers == 1; }, k.consumers, k.blocks);

@@ -15,7 +15,7 @@ namespace kiln::generators::cuda {
 
 resources::RingWork work_of(const RingPlan& plan);
 
-// Of the ring only: the stream's kernels have no such model. Nothing where the data sheet lacks a speed.
+// Of the ring only: of the stream's kernels no more is told than predict_ns says. Nothing where the data sheet lacks a speed.
 std::optional<resources::RingTime> predict_time(const KernelPlan& plan, const Gpu& gpu);
 
 // Of a whole call: rings, and what is computed element by element between them, at the memory's pace. Nothing where another kernel is among them, or where the
