@@ -76,7 +76,8 @@ double off_in_tensor_cores(std::int64_t points, bool may_be_plain) {
 struct Findings {
   double arithmetic = 0;        // max of epsilon * sqrt(K)
   double of_codes = 0;          // the same of sums in the tensor cores, beside that
-  std::set<DType> rounded_to;   // by narrowing casts
+  std::set<DType> rounded_to;   // by narrowing casts of the stage at hand
+  double rounding = 0;          // the epsilons of those, over all stages
   bool turns_float_into_integer = false, compares_floats = false;
 
   void look_at(const Expression& root, std::int64_t points) {
@@ -102,6 +103,8 @@ void look_at(const Stage& stage, const Algorithm& algorithm, const Problem& prob
     for (const ExpressionPtr& index : update.indices) findings.look_at(*index, 1);
     if (update.predicate) findings.look_at(*update.predicate, 1);
   }
+  for (const DType& rounded : findings.rounded_to) findings.rounding += rounded.epsilon();
+  findings.rounded_to.clear();
 }
 
 void visit_producers(const Stage& stage, const Algorithm& algorithm, const Problem& problem, std::set<std::string>& seen, Findings& findings) {
@@ -116,8 +119,7 @@ Tolerance tolerance_of(const Stage& output, DType type, const Algorithm& algorit
   std::set<std::string> seen;
   visit_producers(output, algorithm, problem, seen, findings);
   Tolerance tolerance;
-  tolerance.relative = kBudget * (findings.arithmetic + findings.of_codes);
-  for (const DType& rounded : findings.rounded_to) tolerance.relative += rounded.epsilon();
+  tolerance.relative = kBudget * (findings.arithmetic + findings.of_codes) + findings.rounding;
   const bool is_discontinuous = findings.turns_float_into_integer || (!type.is_float() && findings.compares_floats);
   tolerance.outlier_fraction = std::max(algorithm.outlier_fraction, is_discontinuous ? kDiscontinuousShare : 0);
   return tolerance;

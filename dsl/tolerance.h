@@ -20,7 +20,8 @@ struct Tolerance {
 // One per output argument, in the order of the output arguments. For what feeds the output (stages it loads, directly or not):
 //   relative = 8 * max over float arithmetic of epsilon(type) * sqrt(K), K the points of its reduction domain (1 outside reductions; an extent
 //              that cannot be known before the call, because it depends on data or loops, counts as the largest extent of any argument)
-//            + epsilon of every narrower float type that a cast rounds to on the way, each once
+//            + epsilon of a narrower float type that casts of a stage round to, once for each such stage: a value near the edge between two may be rounded
+//              the other way in each of them, and the worst of millions of elements is
 //            + 8 * 2^-13 * sqrt(steps), where a reduction adds products of two decoded codes of E4M3, also by way of other floats, see below;
 //   outlier_fraction = the declared one; undeclared 1e-5 where a float is cast to an integer or its bits are read as one, and for integer outputs
 //   also where floats are compared.

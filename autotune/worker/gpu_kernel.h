@@ -25,8 +25,8 @@ class GpuRotation : public CallRotation {
   generators::cuda::CallArguments arguments(std::size_t set) const { return sets_[set]->arguments(); }
   const generators::cuda::driver::Stream& stream() const { return stream_; }
 
-  // Hot: fills L2 with what is none of the set. Where a set is about as large as L2, kernels with evict-first stores took 0.91 or 0.98 of another's time, at random,
-  // without this: by what the kernel before had left there, it is thought. Cold: nothing, a set is out of L2 when its turn comes.
+  // Hot: fills L2 with what is none of the set. Where a set is about as large as L2, kernels with evict-first stores took 0.91 or 0.98 of another's time without
+  // this, by what the kernel before had left there. Cold: nothing, a set is out of L2 when its turn comes.
   void sweep() const;
 
  private:

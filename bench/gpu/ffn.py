@@ -25,7 +25,7 @@ FLOPS_PER_US, BYTES_PER_US = 6e8, 4e6  # of an H200, roughly: what sets how many
 
 
 def linear(outputs, inputs):
-    layer = nn.Linear(inputs, outputs, bias=False, device=DEVICE, dtype=torch.bfloat16)
+    layer = nn.Linear(inputs, outputs, bias=False, device=DEVICE, dtype=torch.bfloat16).requires_grad_(False)
     nn.init.normal_(layer.weight, std=inputs**-0.5)
     return layer
 

@@ -75,6 +75,7 @@ def check(case, what):
 
 def captured(function, calls):
     stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())  # the arguments may still be made there, out of memory that an output has next
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.stream(stream):
         for _ in range(3):

@@ -426,7 +426,7 @@ def main():
     parser.add_argument("problems", nargs="*")
     parser.add_argument("--cold", metavar="PACKAGE", help="whose kernels take part in the cold races")
     parser.add_argument("--rounds", type=int, default=31)
-    flags = parser.parse_args()
+    flags = parser.parse_intermixed_args()
     packages = [Package(folder) for folder in (flags.package, flags.cold) if folder]
     problems = [Problem(text) for text in flags.problems] or packages[0].problems()
     torch.manual_seed(20261130)

@@ -27,7 +27,7 @@ constexpr int kRepeats = 100;
 
 // No tile of any kind divides these, and rows begin at 16 bytes in each type.
 std::string larger(const std::string& problem) {
-  static const std::map<std::string, std::string> extents = {{"m", "509"}, {"n", "1544"}, {"k", "1040"}};
+  static const std::map<std::string, std::string> extents = {{"m", "509"}, {"n", "1552"}, {"k", "1040"}};
   const ProblemText text = parse_problem_text(problem);
   std::vector<std::string> items;
   for (const ProblemText::Item& item : text.items) {

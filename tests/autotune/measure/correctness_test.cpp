@@ -175,6 +175,15 @@ TEST(Tolerances, add_an_ulp_of_each_type_that_is_rounded_to) {
   EXPECT_DOUBLE_EQ(tolerances(widens, problem_of(8, 4)).at(0).relative, 8 * 0x1p-23 * 2);
 }
 
+TEST(Tolerances, add_an_ulp_for_each_stage_that_rounds) {
+  const auto to_brain = [](ExpressionPtr e) { return make(Op::cast, kBrain, {std::move(e)}); };
+  Algorithm rounds_twice = product(kFloat32, kBrain, constant(4), to_brain);
+  const Stage between{"b", {"n"}, {kBrain}, rounds_twice.stages.back().values, {}};
+  rounds_twice.stages.back().values = {to_brain(make(Op::cast, kFloat32, {make(Op::load, kBrain, {make(Op::loop, kInt32, {}, "n")}, "b")}))};
+  rounds_twice.stages.insert(rounds_twice.stages.end() - 1, between);
+  EXPECT_DOUBLE_EQ(tolerances(rounds_twice, problem_of(8, 4)).at(0).relative, 8 * 0x1p-23 * 2 + 2 * 0x1p-7);
+}
+
 TEST(Tolerances, allow_outliers_where_a_float_is_cut_to_an_integer) {
   const auto to_byte = [](ExpressionPtr c) { return make(Op::cast, kByte, {std::move(c)}); };
   Algorithm cuts = product(kFloat32, kByte, constant(4), to_byte);
