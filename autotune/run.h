@@ -33,6 +33,7 @@ struct Run {
   Limits limits;
   Clock::time_point started;
   std::uint64_t seed = 1;
+  int most_candidates = 0;   // of a problem, those of earlier runs among them; 0: as many as the time allows
 
   double spent_s() const { return seconds_since(started); }
   double search_left_s() const { return budget.search_ends_s() - spent_s(); }

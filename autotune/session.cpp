@@ -115,7 +115,8 @@ TuneOutcome tune(const TuneOptions& options, Progress& progress, const std::func
           .budget = Budget(options.budget_s),
           .limits = limits,
           .started = started,
-          .seed = options.seed};
+          .seed = options.seed,
+          .most_candidates = options.most_candidates};
   if (recovery.interrupted_runs > 0)
     run.note("resumed", fmt::format("resuming after an interrupted run: {} suspects are tried once more, {} are given up", recovery.suspects, recovery.crashed));
   try {

@@ -33,6 +33,7 @@ struct TuneOptions {
   int jobs = 0;                                     // compile workers; 0: the usable cores
   Cache cache = Cache::hot;
   std::uint64_t seed = 1;
+  int most_candidates = 0;                          // tried of each problem, those of earlier runs among them; 0: as many as the time allows
   Shard shard;
   bool wait = false;                                // for the device, when another process measures on it
   double horizon_s = 0;                             // of demand without a window; 0: 30 days

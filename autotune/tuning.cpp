@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "autotune/builds.h"
 #include "autotune/gpu_starts.h"
@@ -189,7 +190,13 @@ SearchPlan Tuning::plan() const {
   SearchPlan plan;
   plan.seed = run_.seed;
   plan.expected_trials = static_cast<std::uint64_t>(std::clamp(run_.budget.search_share_s() / (kBuild_s + kCalls * call_s), 40.0, 2000.0));
+  if (run_.most_candidates > 0) plan.expected_trials = std::min<std::uint64_t>(plan.expected_trials, static_cast<std::uint64_t>(run_.most_candidates));
   return plan;
+}
+
+std::size_t Tuning::candidates_left() const {
+  if (run_.most_candidates == 0) return std::numeric_limits<std::size_t>::max();
+  return static_cast<std::size_t>(std::max(0, run_.most_candidates - proposals_.tried()));
 }
 
 // What earlier runs verified and timed takes part in the finals.
@@ -339,7 +346,7 @@ bool Tuning::batch() {
   if (seconds_since(floor_measured_) > kFloorLasts_s) measure_floor();
   std::size_t size = kBatch;
   if (!best_after_batch_.empty()) size = std::clamp(static_cast<std::size_t>(std::max(0.0, run_.search_left_s()) / candidate_s_), kLeastBatch, kBatch);
-  const std::vector<Wish> wishes = proposals_.next(size);
+  const std::vector<Wish> wishes = proposals_.next(std::min(size, candidates_left()));
   if (wishes.empty()) return false;
   tell("compiling", 0, static_cast<int>(wishes.size()));
   screen_and_rank(admit(wishes));
@@ -401,7 +408,7 @@ Prospect Tuning::prospect() const {
   prospect.batch_s = latest_batch_s_;
   prospect.least_s = candidate_s_ * static_cast<double>(kLeastBatch);
   prospect.batches = static_cast<int>(best_after_batch_.size());
-  prospect.exhausted = proposals_.is_exhausted();
+  prospect.exhausted = proposals_.is_exhausted() || candidates_left() == 0;
   return prospect;
 }
 

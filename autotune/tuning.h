@@ -52,6 +52,7 @@ class Tuning {
   void seed_directives(const Entrant& opaque);
   void measure_floor();
   SearchPlan plan() const;
+  std::size_t candidates_left() const;
   void restore_timed();
   double hopeless_ns() const;
   std::vector<Entrant> admit(const std::vector<Wish>& wishes);

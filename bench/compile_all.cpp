@@ -39,7 +39,8 @@ using generators::KernelResources;
 constexpr std::int64_t kSpills = 8;  // bytes that do not count
 constexpr unsigned kSeed = 20261130;
 
-// The shipped operators' problems that kernels are tuned for. Where only m differs, texts are shared.
+// The shipped operators' problems that kernels are tuned for. Where only m differs, texts are shared. Feed-forward layers are left out: their plans are those of gated
+// products and of products, each with each.
 const std::vector<std::string>& all_problems() {
   static const std::vector<std::string> kProblems = [] {
     std::vector<std::string> problems = {"transpose(m=4096, n=4096)", "transpose(m=16384, n=16384)"};
@@ -51,6 +52,14 @@ const std::vector<std::string>& all_problems() {
     for (const int m : {1024, 7239, 64, 1}) problems.push_back(fmt::format("rmsnorm(m={}, n=4096, bf16)", m));
     problems.emplace_back("softmax(m=4096, n=8192, bf16)");
     for (const int m : {1024, 7239, 1}) problems.push_back(fmt::format("swiglu_quant(m={}, n=12288, bf16, scale=row)", m));
+    for (const char* form : {"", ", weights=kn"}) {
+      for (const int m : {16, 64, 256, 1024}) problems.push_back(fmt::format("matmul(m={}, n=12288, k=4096, bf16{})", m, form));
+      for (const int m : {16, 1024}) problems.push_back(fmt::format("matmul(m={}, n=4096, k=12288, bf16{})", m, form));
+      for (const int m : {16, 64, 1024}) problems.push_back(fmt::format("matmul_swiglu(m={}, n=12288, k=4096, bf16{})", m, form));
+    }
+    problems.emplace_back("matmul(m=1024, n=12288, k=4096, bf16, epilogue=silu, weights=kn)");
+    for (const char* form : {"", ", accumulation=plain"})
+      for (const int m : {16, 256, 1024}) problems.push_back(fmt::format("matmul_fp8(m={}, n=12288, k=4096{})", m, form));
     return problems;
   }();
   return kProblems;

@@ -3,7 +3,7 @@
 usage: ffn.py PACKAGE [--rows 1,16,…] [--rounds N]
 
 PACKAGE is a folder that `kiln export` wrote of matmul_swiglu(m, n=12288, k=4096, bf16, weights=kn) and matmul(m, n=4096, k=12288, bf16, weights=kn) for these
-numbers of rows. Times are medians over rounds, in us, of CUDA graphs, everything once a round in a new order (harness.py): hot, several calls in a graph, and cold, one
+numbers of rows; where it has ffn(m, h=4096, n=12288, k=4096, bf16, weights=kn) too, the chain tuned as one, that is timed beside the two. Times are medians over rounds, in us, of CUDA graphs, everything once a round in a new order (harness.py): hot, several calls in a graph, and cold, one
 after 256 MB were read. In bold: PyTorch's time over that with Kiln's feed-forward in the same layer, eager or compiled.
 """
 import argparse
@@ -90,21 +90,38 @@ class Entries:
         self.module = load_package(folder)
         self.module.load_device(0)
         self.plans = {}
+        of_bf16 = [entry for entry in json.loads(self.module.manifest())["entries"] if entry["type"] == "bf16"]
+        self.names = {entry["operator"]: entry["name"] for entry in of_bf16 if entry["params"].get("weights") == "kn" and entry["params"].get("epilogue", "none") == "none"}
+        missing = {"matmul_swiglu", "matmul"} - set(self.names)
+        if missing:
+            raise SystemExit("%s has no bf16 entry with weights=kn of %s" % (self.module.__name__, " and ".join(sorted(missing))))
 
     def planned(self, x, gate, up, down, inner, y):
         if x.shape[0] not in self.plans:
-            swiglu, product = (getattr(self.module, name) for name in self._names())
-            plans = swiglu.plan(x, gate, up, inner), product.plan(inner, down, y)
-            spaces = [torch.empty(plan.workspace_bytes, device=DEVICE, dtype=torch.uint8) if plan.workspace_bytes else None for plan in plans]
-            self.plans[x.shape[0]] = list(zip(plans, spaces))
+            swiglu, product = (getattr(self.module, self.names[name]) for name in ("matmul_swiglu", "matmul"))
+            self.plans[x.shape[0]] = [with_space(swiglu.plan(x, gate, up, inner)), with_space(product.plan(inner, down, y))]
         return self.plans[x.shape[0]]
 
-    def _names(self):
-        found = {entry["operator"]: entry["name"] for entry in json.loads(self.module.manifest())["entries"] if entry["type"] == "bf16" and entry["params"].get("weights") == "kn"}
-        missing = {"matmul_swiglu", "matmul"} - set(found)
-        if missing:
-            raise SystemExit("%s has no bf16 entry with weights=kn of %s" % (self.module.__name__, " and ".join(sorted(missing))))
-        return found["matmul_swiglu"], found["matmul"]
+    def chain(self, feed_forward, x):
+        """A function that runs the chain that was tuned as one; None where there is none for these rows."""
+        if "ffn" not in self.names:
+            return None
+        y = torch.empty_like(x)
+        arguments = x, feed_forward.gate.weight, feed_forward.up.weight, feed_forward.down.weight, y
+        try:
+            plan, space = with_space(getattr(self.module, self.names["ffn"]).plan(*arguments))
+        except self.module.Error:
+            return None
+
+        def run():
+            plan.run(*arguments, stream=current_stream(), workspace=space)
+            return y
+
+        return run
+
+
+def with_space(plan):
+    return plan, torch.empty(plan.workspace_bytes, device=DEVICE, dtype=torch.uint8) if plan.workspace_bytes else None
 
 
 entries = None  # a custom operator has no self
@@ -146,8 +163,9 @@ def compared(rows, original, layer, kiln_layer, rounds):
     x, turn = torch.randn(rows, HIDDEN, device=DEVICE).bfloat16(), turn_of(rows)
     kiln = kiln_layer.feed_forward
     exact = original.in_double(x)
-    for name, function in (("eager", original), ("Kiln", kiln)):
-        error = error_of(function(x), exact)
+    chain = entries.chain(original, x)
+    for name, function in (("eager", original), ("Kiln", kiln), ("Kiln, as one", chain and (lambda x: chain()))):
+        error = error_of(function(x), exact) if function else 0
         if not error <= BOUND:
             raise SystemExit("%d rows, %s: the error's norm is %.3g of the result's, at most %.3g is right" % (rows, name, error, BOUND))
     whole = {"layer": lambda: layer(x, turn), "layer, Kiln": lambda: kiln_layer(x, turn)}
@@ -160,6 +178,7 @@ def compared(rows, original, layer, kiln_layer, rounds):
         "ffn": lambda: original(x),
         "ffn compiled": lambda: compiled["ffn"](x),
         "ffn, Kiln": lambda: kiln(x),
+        **({"ffn, Kiln as one": chain} if chain else {}),
         "layer": whole["layer"],
         "layer, Kiln": whole["layer, Kiln"],
         "layer compiled": lambda: compiled["layer"](x, turn),
@@ -167,7 +186,7 @@ def compared(rows, original, layer, kiln_layer, rounds):
     }
     times = timed(functions, {name: [function] for name, function in functions.items()}, calls_of(rows), rounds)
     pairs = (("ffn", "ffn, Kiln"), ("ffn compiled", "ffn, Kiln"), ("layer", "layer, Kiln"), ("layer compiled", "layer compiled, Kiln"))
-    cells = ["%.1f / %.1f" % (times["ffn, Kiln"][0], times["ffn, Kiln"][2])]
+    cells = ["%.1f / %.1f" % (times[name][0], times[name][2]) if name in times else "-" for name in ("ffn, Kiln", "ffn, Kiln as one")]
     cells += ["%.1f / %.1f **%.3f** / **%.3f**" % (times[a][0], times[a][2], times[a][0] / times[b][0], times[a][2] / times[b][2]) for a, b in pairs]
     cells.append("%.1f %% / %.1f %%" % (max(times[b][1] for _, b in pairs), max(times[b][3] for _, b in pairs)))
     print("| %d | %s |" % (rows, " | ".join(cells)), flush=True)
@@ -187,7 +206,7 @@ def main():
     layer, kiln_layer = Layer(attention, original), Layer(attention, KilnFeedForward(original))
     kiln_layer.load_state_dict(layer.state_dict(), strict=False)
     print("%s, PyTorch %s; hot / cold\n" % (torch.cuda.get_device_name(DEVICE), torch.__version__))
-    print("| rows | Kiln's FFN | eager FFN | compiled FFN | eager layer | compiled layer | half the quartiles' distance, at most |\n|---|---|---|---|---|---|---|")
+    print("| rows | Kiln's FFN | as one | eager FFN | compiled FFN | eager layer | compiled layer | half the quartiles' distance, at most |\n|---|---|---|---|---|---|---|---|")
     for rows in map(int, flags.rows.split(",")):
         compared(rows, original, layer, kiln_layer, flags.rounds)
 

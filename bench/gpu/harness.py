@@ -92,9 +92,10 @@ def current_stream():
 
 
 class Kiln:
-    def __init__(self, entry, case):
+    def __init__(self, entry, case, plainly=False):
         self.case = case
         self.plan = entry.plan(*case.buffers())
+        self.plan.launches_plainly = plainly
         self.workspace = torch.empty(self.plan.workspace_bytes, device=DEVICE, dtype=torch.uint8) if self.plan.workspace_bytes else None
 
     def __call__(self):

@@ -7,7 +7,10 @@ PACKAGE is a folder that `kiln export` wrote of problems such as those of produc
 
 Times are medians over rounds, in us; in each round everything is timed once, in a new order. hot: a CUDA graph of several calls on the same arguments, submitted
 while the GPU is held up. cold: after reading 256 MB, a graph of one call, on sets of arguments in turn that together exceed the L2 cache twice. cuBLASLt default
-is its heuristic's first choice, best of 8 the winner of a short race before, hot and cold apart. In bold behind each time: it over Kiln's, so above 1 Kiln is faster.
+is its heuristic's first choice, best of 8 the winner of a short race before, hot and cold apart. Kiln's kernels are launched plainly, and beside that as tuned where that
+is while the kernel before still runs. In bold behind each time: it over Kiln's, so above 1 Kiln is faster. error: the norm of the difference from float64 over the
+result's. Of a gated product also: the fastest rival, the ceiling (that rival over cuBLASLt's product of both weights alone, hot and cold), and how much of the
+way from 1 to it Kiln has gone.
 """
 import argparse
 import functools
@@ -17,9 +20,10 @@ import math
 import sys
 
 import torch
+import torch._dynamo
 
 import cublaslt
-from harness import DEVICE, Case, Kiln, checked_everywhere, current_stream, load_package, normal, parse, poison, timed
+from harness import DEVICE, Case, Kiln, checked_everywhere, current_stream, load_package, norm_error, normal, parse, poison, timed
 
 TYPES = {"bf16": torch.bfloat16, "f16": torch.float16}
 DEFAULTS = {
@@ -42,6 +46,7 @@ RIVAL_SLACK = 12  # a rival may round twice, or sum E4M3 in the tensor cores; it
 E4M3_MOST = 448
 ROWS_AT_ONCE = 1024  # in double
 MOST_COPIES = 8
+KILN, DEPENDENT = "Kiln", "Kiln, dependent launch"
 RACE_ROUNDS = 7
 GRAPH_US, LEAST_CALLS, MOST_CALLS = 1000, 5, 20
 FLOPS_PER_US, FP8_FLOPS_PER_US, BYTES_PER_US = 7e8, 1.3e9, 4e6  # of an H200, roughly: what sets how many calls a graph has
@@ -63,10 +68,10 @@ IN_PLACE = {
 
 class Subject:
     """One set of arguments. products: {name: (Product, what PyTorch does to its output in place after it, or None)}; others: {name: function}. Each writes the case's output, and
-    gives what it gave. exact_of: what a name computes where that is not what the case does."""
+    gives what it gave. exact_of: what a name computes where that is not what the case does. whole: names of products that are all of the multiplying."""
 
-    def __init__(self, case, products, others, exact_of):
-        self.case, self.products, self.others, self.exact_of = case, products, others, exact_of
+    def __init__(self, case, products, others, exact_of, whole=()):
+        self.case, self.products, self.others, self.exact_of, self.whole = case, products, others, exact_of, whole
 
 
 class Call:
@@ -78,10 +83,13 @@ class Call:
         self.algorithm = algorithm
 
     def __call__(self):
-        self.product.run(self.algorithm, current_stream())
+        self.alone()
         if self.rest:
             self.rest(self.output)
         return self.output
+
+    def alone(self):
+        self.product.run(self.algorithm, current_stream())
 
 
 def product_in_double(x, matrix):
@@ -174,7 +182,10 @@ class TwoProducts:
             product.run(algorithm, stream)
 
 
-# Torch compiles it for each shape and layout anew: one kernel that writes y.
+# Torch compiles it for each shape and layout anew, as often as there are any: one kernel that writes y.
+torch._dynamo.config.recompile_limit = 1000
+
+
 @functools.partial(torch.compile, dynamic=False)
 def gated(gate, up, y):
     y.copy_(torch.nn.functional.silu(gate.float()) * up.float())
@@ -204,7 +215,7 @@ def matmul_swiglu(context, element, m, n, k, weights="nk", products="same"):
     found = {"cuBLASLt two": (two, lambda output: gated(parts[0], parts[1], output))}
     for order, matrix in (("kn", both), ("nk", both_nk)):
         found["cuBLASLt one " + order] = cublaslt.Product(context, x, matrix, side_by_side, order), lambda output: gated(*halves, output)
-    return Subject(case, found, {"torch": with_torch}, {})
+    return Subject(case, found, {"torch": with_torch}, {}, ["cuBLASLt one kn", "cuBLASLt one nk"])
 
 
 SUBJECTS = {"matmul": matmul, "matmul_fp8": matmul_fp8, "matmul_swiglu": matmul_swiglu}
@@ -256,11 +267,14 @@ class Package:
                 return entry
         raise LookupError("%s has no entry for %s" % (self.module.__name__, problem.text))
 
-    def kiln(self, problem, case):
-        return Kiln(getattr(self.module, self.entry(problem)["name"]), case)
+    def kiln(self, problem, case, plainly=False):
+        return Kiln(getattr(self.module, self.entry(problem)["name"]), case, plainly)
 
     def candidate(self, problem, kiln):
         return self.entry(problem)["variants"][kiln.plan.variant]["candidate"]
+
+    def is_dependent(self, problem, kiln):
+        return "dependent_launch()" in self.entry(problem)["variants"][kiln.plan.variant]["schedule"]
 
     def ragged(self, problem, candidate):
         """Other extents that this kernel serves: the ends of its intervals, none beyond twice what is timed, and one between that no tile divides."""
@@ -357,47 +371,61 @@ class Table:
     """Markdown, a table for each operator in a row, with the geometric means of its ratios below."""
 
     def __init__(self):
-        self.operator, self.columns, self.ratios = None, [], {}
+        self.operator, self.columns, self.has_ceiling, self.ratios = None, [], False, {}
 
-    def begin(self, operator, columns):
+    def begin(self, operator, columns, has_ceiling):
         if operator == self.operator:
             return
         self.end()
-        self.operator, self.columns, self.ratios = operator, columns, {}
-        names = ["Kiln", "TFLOP/s", *columns, "spread", "schedule"]
-        print("| problem | " + " | ".join(name + " hot | cold" for name in names) + " |")
-        print("|---|" + "---|" * (2 * len(columns) + 8), flush=True)
+        self.operator, self.columns, self.has_ceiling, self.ratios = operator, columns, has_ceiling, {}
+        names = ["Kiln", "TFLOP/s", *columns, *(["fastest rival", "ceiling", "closed"] if has_ceiling else []), "spread", "schedule"]
+        print("| problem | " + " | ".join(name + " hot | cold" for name in names) + " | error |")
+        print("|---|" + "---|" * (2 * len(names) + 1), flush=True)
 
     def failed(self, problem, what):
         print("| %s | %s |" % (problem.text, what), flush=True)
 
-    def row(self, problem, times, schedules):
-        ours = times["kiln"]
+    def row(self, problem, times, alone, schedules, error):
+        """alone: names in `times` of the products alone."""
+        ours = times[KILN]
         cells = ["%.2f" % ours[at] for at in (0, 2)] + ["%.0f" % (problem.flop() / ours[at] * 1e-6) for at in (0, 2)]
         cells += [self._cell(name, at, times.get(name), ours) for name in self.columns for at in (0, 2)]
-        cells += ["%.1f %%" % ours[at] for at in (1, 3)] + schedules
+        if self.has_ceiling:
+            cells += self._ceiling(times, alone)
+        cells += ["%.1f %%" % ours[at] for at in (1, 3)] + schedules + ["%.2e" % error]
         print("| %s | %s |" % (problem.text, " | ".join(cells)), flush=True)
 
     def _cell(self, name, at, times, ours):
         if times is None:
             return "-"
-        ratio = times[at] / ours[at]
-        self.ratios.setdefault((name, at), []).append(ratio)
+        ratio = self._kept(name, at, times[at] / ours[at])
         return "%.2f **%.3f**" % (times[at], ratio)
+
+    def _kept(self, name, at, ratio):
+        self.ratios.setdefault((name, at), []).append(ratio)
+        return ratio
+
+    def _ceiling(self, times, alone):
+        fastest = [min(times[name][at] for name in times if name not in alone and name not in (KILN, DEPENDENT)) for at in (0, 2)]
+        ratios = [self._kept("fastest rival", at, each / times[KILN][at]) for at, each in zip((0, 2), fastest)]
+        ceilings = [each / min(times[name][at] for name in alone) for at, each in zip((0, 2), fastest)]
+        closed = ["%.0f %%" % (100 * (ratio - 1) / (ceiling - 1)) if ceiling > 1 else "-" for ratio, ceiling in zip(ratios, ceilings)]
+        return ["**%.3f**" % ratio for ratio in ratios] + ["%.3f" % ceiling for ceiling in ceilings] + closed
 
     def end(self):
         if not self.ratios:
             return
         means = {column: math.exp(sum(map(math.log, ratios)) / len(ratios)) for column, ratios in self.ratios.items()}
-        cells = ["**%.3f**" % means[name, at] if (name, at) in means else "-" for name in self.columns for at in (0, 2)]
-        print("| geometric mean | | | | | %s | | | | |\n" % " | ".join(cells), flush=True)
+        names = [*self.columns, *(["fastest rival"] if self.has_ceiling else [])]
+        cells = ["**%.3f**" % means[name, at] if (name, at) in means else "-" for name in names for at in (0, 2)]
+        print("| geometric mean | | | | | %s |%s\n" % (" | ".join(cells), " |" * (9 if self.has_ceiling else 5)), flush=True)
 
 
 def compared(problem, packages, context, rounds, table):
     """Whether every kernel is right."""
     subjects = copies(problem, context)
     case = subjects[0].case
-    table.begin(problem.operator, columns_of(subjects[0]))
+    table.begin(problem.operator, [DEPENDENT, *columns_of(subjects[0])], bool(subjects[0].whole))
     served, wrong = [], ""
     for package in packages:
         try:
@@ -410,14 +438,25 @@ def compared(problem, packages, context, rounds, table):
     if wrong:
         table.failed(problem, wrong)
         return False
+    hot, cold = served[0], served[-1]
+    as_tuned = hot.kiln(problem, case), [cold.kiln(problem, subject.case) for subject in subjects]
+    functions = {KILN: ([hot.kiln(problem, case, plainly=True)], [cold.kiln(problem, subject.case, plainly=True) for subject in subjects])}
+    if hot.is_dependent(problem, as_tuned[0]) or cold.is_dependent(problem, as_tuned[1][0]):
+        functions[DEPENDENT] = [as_tuned[0]], as_tuned[1]
     calls = problem.calls(case)
-    hot_kiln, cold_kilns = served[0].kiln(problem, case), [served[-1].kiln(problem, subject.case) for subject in subjects]
-    others = rivals(problem, subjects, calls)
-    hot = {"kiln": hot_kiln, **{name: functions[0] for name, (functions, _) in others.items()}}
-    cold = {"kiln": cold_kilns, **{name: functions for name, (_, functions) in others.items()}}
-    schedules = [served[0].candidate(problem, hot_kiln)[:12], served[-1].candidate(problem, cold_kilns[0])[:12]]
-    table.row(problem, timed(hot, cold, calls, rounds), schedules)
+    functions.update(rivals(problem, subjects, calls))
+    alone = {name + " alone": tuple([call.alone for call in each] for each in functions[name + " best of 8"]) for name in subjects[0].whole if name + " best of 8" in functions}
+    functions.update(alone)
+    times = timed({name: each[0][0] for name, each in functions.items()}, {name: each[1] for name, each in functions.items()}, calls, rounds)
+    schedules = [hot.candidate(problem, as_tuned[0])[:12], cold.candidate(problem, as_tuned[1][0])[:12]]
+    table.row(problem, times, alone, schedules, error_of(as_tuned[0], case))
     return True
+
+
+def error_of(kiln, case):
+    poison(case)
+    kiln()
+    return norm_error(case.outputs[0], case.reference()[0])
 
 
 def main():

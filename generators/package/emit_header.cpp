@@ -45,8 +45,9 @@ typedef struct $_plan {
   int32_t tier;    /* a $$_TIER_ value */
   int32_t variant; /* its place in the dispatch order below */
   uint32_t reserved;
-  uint64_t workspace_bytes; /* @WORKSPACE@ */
-  uint64_t opaque[125];
+  uint64_t workspace_bytes;  /* @WORKSPACE@ */
+  uint64_t launches_plainly; /* @LAUNCHES@ */
+  uint64_t opaque[124];
 } $_plan;
 
 /* The ABI number of the library that was found; compare it with $$_ABI. Any thread, any time. */
@@ -159,6 +160,7 @@ std::string emit_header(const KernelSet& set) {
                       static_cast<int>(KILN_SET_ABI), set.version);
   text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   std::string options = replaced(kOptions, "@THREADS@", std::to_string(set.threads));
+  options = replaced(options, "@LAUNCHES@", is_for_gpu(set) ? "0, as plan leaves it: as tuned, perhaps while the kernels before in the stream end (what they write is waited for);\n                                1, set by the caller: when they have ended" : "0");
   options = replaced(options, "@WORKSPACE@", is_for_gpu(set) ? "that run needs on the GPU; 0: none" : "0: a CPU's plans need none");
   text += codes(set) + with_names(set, replaced(options, "@SUPPORTS@", is_for_gpu(set) ? kGpuFunctions : kHostSupports));
   for (const Entry& entry : set.entries) text += entry_functions(set, entry);

@@ -44,7 +44,7 @@ class _Options(ctypes.Structure):
 
 class _Plan(ctypes.Structure):
     _fields_ = [("size", ctypes.c_uint32), ("tier", ctypes.c_int32), ("variant", ctypes.c_int32), ("reserved", ctypes.c_uint32),
-                ("workspace_bytes", ctypes.c_uint64), ("opaque", ctypes.c_uint64 * 125)]
+                ("workspace_bytes", ctypes.c_uint64), ("launches_plainly", ctypes.c_uint64), ("opaque", ctypes.c_uint64 * 124)]
 
 
 class _PyBuffer(ctypes.Structure):  # Py_buffer
@@ -225,6 +225,15 @@ def _workspace(workspace):
     def workspace_bytes(self):
         """Memory of the GPU that run needs beside the arguments."""
         return self._plan.workspace_bytes
+
+    @property
+    def launches_plainly(self):
+        """False, as it is at first: as tuned, perhaps while the kernels before in the stream end (what they write is waited for). True: when they have ended."""
+        return self._plan.launches_plainly != 0
+
+    @launches_plainly.setter
+    def launches_plainly(self, value):
+        self._plan.launches_plainly = bool(value)
 
     def run(self, *arguments, stream=0, workspace=None):
         """On a GPU it returns when the kernels are in the stream: a number (CUstream; 0: the default stream) or an object with `cuda_stream`.

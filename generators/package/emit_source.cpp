@@ -233,7 +233,8 @@ std::string entries_table(const KernelSet& set) {
 
 constexpr const char* kLayoutChecks = R"(_Static_assert(sizeof($_opts) == sizeof(kiln_options) && offsetof($_opts, warn_user) == offsetof(kiln_options, warn_user), "options");
 _Static_assert(sizeof($_plan) == KILN_PLAN_BYTES && sizeof(kiln_plan) <= sizeof($_plan) && offsetof($_plan, variant) == offsetof(kiln_plan, variant) &&
-                   offsetof($_plan, workspace_bytes) == offsetof(kiln_plan, workspace_bytes), "plan");
+                   offsetof($_plan, workspace_bytes) == offsetof(kiln_plan, workspace_bytes) &&
+                   offsetof($_plan, launches_plainly) == offsetof(kiln_plan, launches_plainly), "plan");
 
 )";
 

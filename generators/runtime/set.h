@@ -105,6 +105,7 @@ typedef struct {
   int32_t variant; /* index in the entry's dispatch order */
   uint32_t load_number;
   uint64_t workspace_bytes;
+  uint64_t launches_plainly; /* the caller's to set */
   const kiln_entry* entry;
   kiln_call_slot* counted;
   int32_t is_empty; /* no output has an element: nothing to do */

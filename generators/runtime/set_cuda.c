@@ -201,7 +201,7 @@ static int run(const kiln_entry* entry, const kiln_cuda_program* program, const 
   for (int k = 0; k < program->kernel_count && code == 0; ++k) {
     const kiln_cuda_kernel* kernel = &program->kernels[k];
     const kiln_cuda_launch launch = {.grid = grid_of(entry, kernel, dims, device), .threads = (unsigned)kernel->threads, .shared_bytes = (unsigned)kernel->shared_bytes,
-                                     .is_dependent = (unsigned)kernel->is_dependent, .stream = call->stream};
+                                     .is_dependent = kernel->is_dependent && !call->launches_plainly, .stream = call->stream};
     code = fill_parameters(entry, kernel, dims, values, places, &filled);
     if (code == 0) code = kiln_cuda_start(entry->name, program, device, k, &launch, filled.pointers);
   }

@@ -88,6 +88,7 @@ typedef struct {
   void* workspace;
   size_t workspace_bytes;
   void* stream; /* a CUstream */
+  unsigned launches_plainly;
 } kiln_cuda_call;
 
 struct kiln_entry;

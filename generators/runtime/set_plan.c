@@ -232,7 +232,9 @@ int kiln_run_plan(const kiln_entry* entry, const kiln_plan* plan, void* const* v
   if (plan->is_empty) return 0;
   const kiln_cuda_program* program = entry->variants[plan->variant].cuda;
   if (program == NULL) return call_kernel(entry, plan, values);
-  return program->functions->run(entry, program, plan->dims, plan->device, values, cuda ? cuda : &nothing);
+  kiln_cuda_call call = cuda ? *cuda : nothing;
+  call.launches_plainly = plan->launches_plainly;
+  return program->functions->run(entry, program, plan->dims, plan->device, values, &call);
 }
 
 /* Arguments as an application would have them: aligned, apart from each other; nobody reads or writes there. */

@@ -26,7 +26,7 @@ namespace {
 
 struct Flags {
   std::vector<std::string> operators, problems, demand_files, try_files, libraries;
-  std::string for_, until, device, threads, jobs, seed, shard, horizon;
+  std::string for_, until, candidates, device, threads, jobs, seed, shard, horizon;
   bool cold = false, hot = false, wait = false;
 };
 
@@ -69,6 +69,7 @@ TuneOptions options_of(const Flags& flags, const Common& common) {
   if (!flags.device.empty()) options.device = flags.device;
   gpu_ordinal(options.device);  // another name is no device
   options.cache = flags.cold ? Cache::cold : Cache::hot;
+  if (!flags.candidates.empty()) options.most_candidates = static_cast<int>(parse_whole("--candidates", flags.candidates, 2, 1'000'000));
   if (!flags.seed.empty()) options.seed = static_cast<std::uint64_t>(parse_whole("--seed", flags.seed, 0));
   if (!flags.shard.empty()) options.shard = parse_shard("--shard", flags.shard);
   options.wait = flags.wait;
@@ -112,6 +113,7 @@ Action declare_tune(CLI::App& app) {
   app.add_option("--demand", flags->demand_files, "a file of counted problems; may be repeated")->option_text("FILE")->allow_extra_args(false);
   app.add_option("--for", flags->for_, "how long: 90s, 10m, 8h, 1h30m; choices are made by then")->option_text("TIME");
   app.add_option("--until", flags->until, "or until when: 07:00, local time")->option_text("CLOCK");
+  app.add_option("--candidates", flags->candidates, "end a problem's search when so many were tried (default: as time allows)")->option_text("N");
   app.add_option("--load", flags->libraries, "a shared library with generators; may be repeated")->option_text("LIB")->allow_extra_args(false);
   app.add_option("--device", flags->device, "cpu (the default), or cuda:0 and so on")->option_text("NAME");
   app.add_option("--try", flags->try_files, "a schedule to start from; may be repeated")->option_text("FILE")->allow_extra_args(false);

@@ -69,6 +69,7 @@ struct RingPlan {
 
   std::vector<const Value*> dots() const { return computation.dots(); }  // as the operands of the side that has several
   int products() const { return static_cast<int>(std::max(p.operands.size(), q.operands.size())); }
+  bool reads_beside_products() const;  // what is stored of a sum reads other arguments too
   const Operand& output() const { return computation.operands[static_cast<std::size_t>(computation.outputs.front().operand)]; }
   const Operand& operand(const RingSide& side, std::size_t product = 0) const { return computation.operands[static_cast<std::size_t>(side.operands[product])]; }
   const KernelAxis& axis_of_p() const { return computation.axes[is_swapped ? 0 : 1]; }

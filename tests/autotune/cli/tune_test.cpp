@@ -54,6 +54,17 @@ TEST(Tune, a_run_ends_with_a_table_and_its_result_can_be_looked_at_again) {
   EXPECT_EQ(Json::parse(run_kiln(folder, {"report", "--json"}).out)["runs"].size(), 2u);
 }
 
+TEST(Tune, a_search_ends_with_the_last_candidate_that_it_may_try) {
+  db::TemporaryFolder folder;
+  std::vector<std::string> arguments = tune_for("10m");
+  arguments.insert(arguments.end(), {"--candidates", "6"});
+  const Said said = RunningKiln(folder, arguments).wait();
+  ASSERT_EQ(said.code, 0) << said.err;
+  const Json best = Json::parse(run_kiln(folder, {"best", "--json"}).out);
+  ASSERT_EQ(best.size(), 1u);
+  EXPECT_EQ(best[0]["tried"], 6);
+}
+
 TEST(Tune, an_interrupt_keeps_what_is_known_and_says_how_to_go_on) {
   db::TemporaryFolder folder;
   RunningKiln tuner(folder, tune_for("10m"));

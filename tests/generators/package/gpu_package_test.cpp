@@ -27,7 +27,7 @@ struct Plan {
   std::uint32_t size;
   std::int32_t tier, variant;
   std::uint32_t reserved;
-  std::uint64_t workspace_bytes, opaque[125];
+  std::uint64_t workspace_bytes, launches_plainly, opaque[124];
 };
 
 // What a launch was told.
@@ -154,6 +154,18 @@ TEST_F(OverDriver, kernels_are_launched_by_their_formulas) {
   EXPECT_EQ(launched[1].attributes, 1u) << "a dependent launch";
   EXPECT_EQ(launched[1].words, (std::vector<std::uint64_t>{kX, kWorkspace, 0x3fc00000, kY, 256}));
   EXPECT_NE(calls().find("cuTensorMapEncodeTiled 9 at 1048576 64/64/1 4/32/1 pitch 128 0 3 2 0"), std::string::npos) << "two rows of 128 bytes, swizzled by 128, fetched by 128";
+}
+
+TEST_F(OverDriver, a_plan_may_ask_for_plain_launches) {
+  if (!has_fake()) GTEST_SKIP() << "the fake driver is not in LD_LIBRARY_PATH";
+  listen();
+  EXPECT_EQ(plan({}), "0");
+  EXPECT_EQ(plan_.launches_plainly, 0u);
+  plan_.launches_plainly = 1;
+  EXPECT_EQ(run(kWorkspace, 256), "0");
+  ASSERT_EQ(launched.size(), 2u);
+  EXPECT_EQ(launched[0].attributes, 0u);
+  EXPECT_EQ(launched[1].attributes, 0u);
 }
 
 TEST_F(OverDriver, blocks_that_go_on_are_no_more_than_run_at_once) {

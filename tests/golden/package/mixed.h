@@ -94,8 +94,10 @@ typedef struct mixed_plan {
   int32_t tier;    /* a MIXED_TIER_ value */
   int32_t variant; /* its place in the dispatch order below */
   uint32_t reserved;
-  uint64_t workspace_bytes; /* that run needs on the GPU; 0: none */
-  uint64_t opaque[125];
+  uint64_t workspace_bytes;  /* that run needs on the GPU; 0: none */
+  uint64_t launches_plainly; /* 0, as plan leaves it: as tuned, perhaps while the kernels before in the stream end (what they write is waited for);
+                                1, set by the caller: when they have ended */
+  uint64_t opaque[124];
 } mixed_plan;
 
 /* The ABI number of the library that was found; compare it with MIXED_ABI. Any thread, any time. */

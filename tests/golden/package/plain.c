@@ -6,7 +6,8 @@
 
 _Static_assert(sizeof(plain_opts) == sizeof(kiln_options) && offsetof(plain_opts, warn_user) == offsetof(kiln_options, warn_user), "options");
 _Static_assert(sizeof(plain_plan) == KILN_PLAN_BYTES && sizeof(kiln_plan) <= sizeof(plain_plan) && offsetof(plain_plan, variant) == offsetof(kiln_plan, variant) &&
-                   offsetof(plain_plan, workspace_bytes) == offsetof(kiln_plan, workspace_bytes), "plan");
+                   offsetof(plain_plan, workspace_bytes) == offsetof(kiln_plan, workspace_bytes) &&
+                   offsetof(plain_plan, launches_plainly) == offsetof(kiln_plan, launches_plainly), "plan");
 
 int kernel_0(void** arguments); /* scale_exact_argv */
 int kernel_1(void** arguments); /* scale_argv */

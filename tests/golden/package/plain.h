@@ -94,8 +94,9 @@ typedef struct plain_plan {
   int32_t tier;    /* a PLAIN_TIER_ value */
   int32_t variant; /* its place in the dispatch order below */
   uint32_t reserved;
-  uint64_t workspace_bytes; /* 0: a CPU's plans need none */
-  uint64_t opaque[125];
+  uint64_t workspace_bytes;  /* 0: a CPU's plans need none */
+  uint64_t launches_plainly; /* 0 */
+  uint64_t opaque[124];
 } plain_plan;
 
 /* The ABI number of the library that was found; compare it with PLAIN_ABI. Any thread, any time. */

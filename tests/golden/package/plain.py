@@ -33,7 +33,7 @@ class _Options(ctypes.Structure):
 
 class _Plan(ctypes.Structure):
     _fields_ = [("size", ctypes.c_uint32), ("tier", ctypes.c_int32), ("variant", ctypes.c_int32), ("reserved", ctypes.c_uint32),
-                ("workspace_bytes", ctypes.c_uint64), ("opaque", ctypes.c_uint64 * 125)]
+                ("workspace_bytes", ctypes.c_uint64), ("launches_plainly", ctypes.c_uint64), ("opaque", ctypes.c_uint64 * 124)]
 
 
 class _PyBuffer(ctypes.Structure):  # Py_buffer

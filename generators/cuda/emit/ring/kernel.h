@@ -74,6 +74,7 @@ class RingKernel {
 
   // ---- value.cpp
   bool needs(const std::string& word) const;   // "row", "column": whether an element's value asks where it is
+  void prefetch_operands();
   void read_operands();
   std::string value(int odd) const;            // of element `odd` of a pair
   std::string argument(const Expression& leaf, int odd) const;

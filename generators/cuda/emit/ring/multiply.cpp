@@ -41,6 +41,7 @@ void RingKernel::multiply() {
 void RingKernel::multiply_tile() {
   const int high = plan_.instructions_high(), each = sums_of_an_instruction();
   const std::string first = is_split() ? "from" : "0", last = is_split() ? "to" : "steps";
+  prefetch_operands();
   lines_.add(high > 1 ? fmt::format("float acc[{}][{}];", high, each) : fmt::format("float acc[{}];", each));
   if (plan_.is_pingpong) lines_.add(fmt::format("bar_sync({} + consumer, 256);", kTurn));
   if (plan_.is_promoted()) {

@@ -44,6 +44,17 @@ void RingKernel::read_operands() {
   }
 }
 
+// What a tile's results read of rows and columns is asked for before its products are made: where it is read there is nothing else to do while it comes.
+void RingKernel::prefetch_operands() {
+  for (const Operand& one : computation().operands) {
+    if (!pointers_.contains(one.name) || one.is_of_earlier || (one.reach != Reach::row && one.reach != Reach::column)) continue;
+    const bool is_along_p = (one.reach == Reach::column) == plan_.is_swapped;
+    const int in_a_line = 128 / one.type.bytes();
+    lines_.add(fmt::format("if (t * {0} < {1}) prefetch_l1({2} + min(at.{3} + t * {0}, {4} - 1));", in_a_line, is_along_p ? "TILE_P" : "TILE_Q", pointers_.at(one.name), is_along_p ? "p" : "q",
+                           one.reach == Reach::column ? "columns" : "rows"));
+  }
+}
+
 std::string RingKernel::value(int odd) const {
   if (value_.leaves.empty()) return sum_of(0, odd);
   return value_.call([&](const Expression& leaf) { return argument(leaf, odd); });

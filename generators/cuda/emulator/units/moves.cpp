@@ -66,4 +66,10 @@ void store_words_(void* p, const u32* w, int bytes, int line) {
   move(place, const_cast<u32*>(w), static_cast<std::size_t>(bytes), true, thread);
 }
 
+// Reads nothing; of an address that is no argument's there would be nothing to read.
+void prefetch_(const void* p, int line) {
+  here("prefetch.global", line);
+  global_place(p, 1, 1, "prefetch_l1 of");
+}
+
 }  // namespace kiln_device
