@@ -52,7 +52,8 @@ class Hostile : public ::testing::Test {
 
   // A run that ends with a choice, whose own schedule was rejected as `reason` with a text like `text`; no reason: nothing failed.
   void expect_tuned(const std::string& generator, const std::string& reason, const std::string& text = "") {
-    const Said said = tune({generator});
+    // The limit of a step is a share of the time there is: enough of it for a busy machine, and not all of it is used.
+    const Said said = tune({generator, "--candidates", "6"}, "20s");
     EXPECT_EQ(said.code, 0) << said.err;
     EXPECT_EQ(count(folder_.file("kiln.db"), "SELECT count(*) FROM v_choice_in_force"), 1) << said.err;
     const Json failures = status()["failures"];

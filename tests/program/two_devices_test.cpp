@@ -75,8 +75,8 @@ TEST_F(TwoDevices, have_a_variant_each_in_one_entry) {
 TEST_F(TwoDevices, are_both_called_where_both_are) {
   const Said without = export_both("without");
   int packed = 0;  // how many there are follows from the time that the run had to check a bucket
-  for (const Json& variant : Json::parse(text_of(folder_->file("without/share/both/manifest.json")))["entries"][0]["variants"])
-    packed += variant["target"].get<std::string>().starts_with("cuda");
+  const Json manifest = Json::parse(text_of(folder_->file("without/share/both/manifest.json")));
+  for (const Json& variant : manifest["entries"][0]["variants"]) packed += variant["target"].get<std::string>().starts_with("cuda");
   EXPECT_GT(packed, 0);
   EXPECT_NE(without.out.find(fmt::format("\n{} variants for GPUs are packed as they were checked and measured: no such GPU is here to call them on\n", packed)), std::string::npos) << without.out;
   ::setenv("LD_LIBRARY_PATH", KILN_BINARY_DIR "/fake_gpu", 1);
