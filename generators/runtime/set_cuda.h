@@ -88,7 +88,7 @@ typedef struct {
   void* workspace;
   size_t workspace_bytes;
   void* stream; /* a CUstream */
-  unsigned launches_plainly;
+  unsigned launches_plainly; /* 0 or 1: the plan's, which kiln_run_plan fills in */
 } kiln_cuda_call;
 
 struct kiln_entry;

@@ -233,7 +233,7 @@ int kiln_run_plan(const kiln_entry* entry, const kiln_plan* plan, void* const* v
   const kiln_cuda_program* program = entry->variants[plan->variant].cuda;
   if (program == NULL) return call_kernel(entry, plan, values);
   kiln_cuda_call call = cuda ? *cuda : nothing;
-  call.launches_plainly = plan->launches_plainly;
+  call.launches_plainly = plan->launches_plainly != 0;
   return program->functions->run(entry, program, plan->dims, plan->device, values, &call);
 }
 

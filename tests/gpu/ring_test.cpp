@@ -25,7 +25,7 @@ namespace cuda = generators::cuda;
 
 constexpr int kRepeats = 100;
 
-// No tile of any kind divides these, and rows begin at 16 bytes in each type.
+// No tile of any kind but those of 16 columns divides these, and rows begin at 16 bytes in each type.
 std::string larger(const std::string& problem) {
   static const std::map<std::string, std::string> extents = {{"m", "509"}, {"n", "1552"}, {"k", "1040"}};
   const ProblemText text = parse_problem_text(problem);

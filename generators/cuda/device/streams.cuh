@@ -30,7 +30,7 @@ template <int BYTES, LoadHint HINT = LOAD_PLAIN> DEV Vec<BYTES> load_stream(cons
   if constexpr (BYTES == 32) load_words_<16, HINT>(v.w + 4, (const char*)p + 16);
   return v;
 }
-// The 128 bytes around p, into L1: they are there when they are read.
+// Asks for the 128 bytes around p, into L1, and waits for nothing.
 DEV void prefetch_l1(const void* p) { asm volatile("prefetch.global.L1 [%0];" ::"l"(p)); }
 // One element of what an earlier kernel wrote, which may still have run when this one began.
 template <class T> DEV T load_written(const T* p) { return *(const volatile T*)p; }
